@@ -42,7 +42,7 @@ fn projection(node: &str) -> NodeProjection {
     NodeProjection { node: node.to_owned(), window: 0..50, ..NodeProjection::default() }
 }
 
-/// Both passes of a look-up: two references in each of the twenty nodes, of which one is wrong.
+/// Both passes of a look-up: one right and one wrong reference in each of the twenty nodes.
 fn look_up(body: &[u8]) {
     let runs = RunsProjection.read(Cursor::over(chunks(body, RunsProjection.pruner()))).unwrap();
     let ask = |node: &str, path| Question { node: node.to_owned(), of: Of::Input(Which::Any), path: path_of(path) };

@@ -76,7 +76,7 @@ pub fn check(data: &[u8]) {
     let mut entropy = Entropy::new(data);
     let syntax = if entropy.one_in(4) { Syntax::Code } else { Syntax::Expression };
     let text = match entropy.one_in(3) {
-        // The bytes as they are.
+        // The input itself.
         true => format!("={}", String::from_utf8_lossy(data)),
         false => made(&mut entropy),
     };

@@ -15,7 +15,6 @@ use serde_json::value::RawValue;
 use super::Error;
 use super::failure::Failure;
 use super::header::Header;
-use super::order::Start;
 use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
 use super::source::InputSource;
 use super::workflow;
@@ -80,10 +79,8 @@ pub struct RecordedNode {
 /// A run.
 #[derive(Debug, Default)]
 pub struct RecordedRun {
-    /// When it started: n8n's counter.
-    pub index: Option<u64>,
     /// Where each of its inputs came from.
-    pub sources: Vec<Option<RunSource>>,
+    pub sources: Vec<Option<InputSource>>,
     /// Whether it failed.
     pub failed: bool,
     /// The message of its error.
@@ -92,24 +89,11 @@ pub struct RecordedRun {
     pub outputs: Vec<RecordedOutput>,
 }
 
-/// An output of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSource {
-    /// The node.
-    pub node: String,
-    /// Which of its runs, from 0.
-    pub run: u64,
-    /// Which of its `main` outputs, from 0.
-    pub output: u64,
-}
-
 /// The items of an output.
 #[derive(Debug, Default)]
 pub struct RecordedOutput {
     /// The hash of each item's `json`.
     pub hashes: Vec<u64>,
-    /// A hash of which items they say they came from.
-    pub lineage: u64,
     /// How many of them stand for an error.
     pub errors: u64,
     /// The items as JSON, if they are held.
@@ -117,8 +101,8 @@ pub struct RecordedOutput {
 }
 
 impl Recording {
-    /// The hashes of the items of an output; empty if there is none.
-    pub fn hashes(&self, source: &RunSource) -> &[u64] {
+    /// The hashes of the items of an output; empty if the run has no such output.
+    pub fn hashes(&self, source: &InputSource) -> &[u64] {
         let run = self.nodes.get(&source.node).and_then(|node| node.runs.get(source.run as usize));
         run.and_then(|run| run.outputs.get(source.output as usize)).map_or(&[], |output| &output.hashes)
     }
@@ -202,8 +186,6 @@ struct Reader {
 struct Parted<'a> {
     #[serde(borrow)]
     json: Option<&'a RawValue>,
-    #[serde(borrow, rename = "pairedItem")]
-    paired: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
 }
 
@@ -240,10 +222,8 @@ impl Reader {
             return;
         }
         let parted: Option<Parted<'_>> = serde_json::from_str(&text).ok();
-        let hash = self.projection.hash;
         let json = parted.as_ref().and_then(|item| item.json).map_or("{}", RawValue::get);
-        let hashed = hash(json);
-        let paired = parted.as_ref().and_then(|item| item.paired).map_or(0, |paired| hash(paired.get()));
+        let hash = (self.projection.hash)(json);
         let is_error = parted.as_ref().is_some_and(|item| item.error.is_some()) || json.starts_with(r#"{"error":"#);
         let holds = self.holds_items;
         if holds {
@@ -254,8 +234,7 @@ impl Reader {
             }
         }
         let Some(output) = self.output(output) else { return };
-        output.hashes.push(hashed);
-        output.lineage = output.lineage.rotate_left(5).wrapping_add(paired);
+        output.hashes.push(hash);
         output.errors += u64::from(is_error);
         if holds {
             output.items.push(text);
@@ -264,13 +243,8 @@ impl Reader {
 }
 
 impl RunObserver for Reader {
-    const PARTS: Parts = Parts::REDACTED
-        .and(Parts::END)
-        .and(Parts::START)
-        .and(Parts::STATUS)
-        .and(Parts::ERROR)
-        .and(Parts::SOURCES)
-        .and(Parts::OUTPUTS);
+    const PARTS: Parts =
+        Parts::REDACTED.and(Parts::END).and(Parts::STATUS).and(Parts::ERROR).and(Parts::SOURCES).and(Parts::OUTPUTS);
 
     fn begin_node(&mut self, name: &str) {
         (self.node, self.outputs) = (RecordedNode::default(), Vec::new());
@@ -306,11 +280,9 @@ impl RunObserver for Reader {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return Ok(());
         }
-        let source = |InputSource { node, run, output, .. }: InputSource| RunSource { node, run, output };
         let message = run.error.as_ref().and_then(|error| error.member("message").unwrap_or(error).text());
         self.node.runs.push(RecordedRun {
-            index: index(run.start),
-            sources: run.sources.into_iter().map(|one| one.map(source)).collect(),
+            sources: run.sources,
             failed: run.failed,
             error: message.map(|message| message.chars().take(MESSAGE_CHARS).collect()),
             outputs: std::mem::take(&mut self.outputs),
@@ -321,10 +293,6 @@ impl RunObserver for Reader {
     fn end_node(&mut self, name: String) {
         self.nodes.insert(name, std::mem::take(&mut self.node));
     }
-}
-
-fn index(start: Start) -> Option<u64> {
-    start.index.filter(|index| *index >= 0.0).map(|index| index as u64)
 }
 
 /// The text without the white space between its tokens: as `JSON.stringify` writes it.

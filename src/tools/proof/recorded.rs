@@ -17,9 +17,13 @@ pub(super) async fn record(
     progress: &Progress,
 ) -> Result<Recording, Error> {
     let request = ExecutionRequest { id: id.to_owned(), ignore_size_limit: true };
-    let projection = RecordingProjection { nodes: Arc::new(nodes), hash: replay::hash };
-    let Read { view, .. } = context.executions().read(&request, &projection, progress).await?;
+    let Read { view, .. } = context.executions().read(&request, &recording_of(nodes), progress).await?;
     Ok(view?)
+}
+
+/// Reads a recording that can be played in a copy, with the items of these nodes.
+pub(super) fn recording_of(nodes: HashSet<String>) -> RecordingProjection {
+    RecordingProjection { nodes: Arc::new(nodes), hash: replay::hash }
 }
 
 /// The node that failed, and its message.

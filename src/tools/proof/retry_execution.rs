@@ -9,16 +9,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::recorded::{alike, failure, record};
+use super::recorded::{alike, failure, record, recording_of};
 use super::revisions::Revisions;
 use crate::execution::HeaderProjection;
-use crate::execution::recording::{Recording, RecordingProjection};
+use crate::execution::recording::Recording;
 use crate::json::shorten;
 use crate::n8n::{self, Client, ListQuery, Progress};
 use crate::toolkit::answer::success;
 use crate::toolkit::{Choice, Effect, Id, IntegerOr, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::replay;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -102,7 +101,7 @@ impl ToolCall for RetryExecution {
         let recording = record(&context, &self.id, HashSet::new(), &progress).await?;
         let prepared = self.prepare(&context, &recording, with_draft, &progress).await?;
         let newest = newest(n8n, prepared.workflow.as_deref()).await?;
-        let projection = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+        let projection = recording_of(HashSet::new());
         let retry = n8n.retry_execution(&self.id, with_draft, &projection, &progress);
         let retried = match tokio::time::timeout(Duration::from_secs(self.timeout_seconds), retry).await {
             Ok(Ok(Ok(recording))) => Some(Retried::of(recording)),
@@ -195,7 +194,7 @@ impl RetryExecution {
                 let status = found["status"].as_str().unwrap_or("unknown").to_owned();
                 if matches!(status.as_str(), "success" | "error" | "crashed") {
                     let request = n8n::ExecutionRequest { id, ignore_size_limit: true };
-                    let projection = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+                    let projection = recording_of(HashSet::new());
                     return Ok(Retried::of(n8n.read_execution(&request, &projection, progress).await?.view?));
                 }
                 return Ok(Retried { id, status, version: None, failure: None });

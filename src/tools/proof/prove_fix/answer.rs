@@ -93,6 +93,17 @@ struct GoodRow<'a> {
     differs: &'a [String],
 }
 
+impl<'a> Failed<'a> {
+    fn of((node_name, message): &'a (String, String)) -> Self {
+        Self { node_name, message: shorten(message, MESSAGE_CHARS) }
+    }
+}
+
+/// At most so many of the names.
+fn first(names: &[String], most: usize) -> &[String] {
+    &names[..most.min(names.len())]
+}
+
 /// The answer.
 pub(super) fn compose(
     max_tokens: usize,
@@ -107,14 +118,6 @@ pub(super) fn compose(
         None => locale.choose("何も実行していません", "Nothing was run"),
     };
     let write = |names: usize| {
-        let some = |list: &'_ [String]| list[..names.min(list.len())].to_vec();
-        let lists = [&revisions.changed, &facts.ran_new, &facts.differs, &facts.recorded].map(|list| some(list));
-        let failed = |failed: &Option<(String, String)>| -> Option<(String, String)> {
-            failed.as_ref().map(|(node, message)| (node.clone(), shorten(message, MESSAGE_CHARS)))
-        };
-        let (failed_then, fails_now) = (failed(&facts.failed), failed(&facts.fails_now));
-        let row = |of: &'_ Option<(String, String)>| of.clone();
-        let (failed_then, fails_now) = (row(&failed_then), row(&fails_now));
         let data = Data {
             id: &facts.id,
             verdict: facts.verdict.name(),
@@ -124,13 +127,13 @@ pub(super) fn compose(
                 version_id: revisions.version_id.as_deref(),
                 published: revisions.published,
             },
-            changed: &lists[0],
-            failed: failed_then.as_ref().map(|(node, message)| Failed { node_name: node, message: message.clone() }),
-            fails_now: fails_now.as_ref().map(|(node, message)| Failed { node_name: node, message: message.clone() }),
+            changed: first(&revisions.changed, names),
+            failed: facts.failed.as_ref().map(Failed::of),
+            fails_now: facts.fails_now.as_ref().map(Failed::of),
             control: facts.reproduced.map(|reproduced| if reproduced { "reproduced" } else { "notReproduced" }),
             node: facts.node.as_ref().map(|node| Node { node_name: &node.name, items: node.items, runs: node.runs }),
-            ran_new: &lists[1],
-            differs: &lists[2],
+            ran_new: first(&facts.ran_new, names),
+            differs: first(&facts.differs, names),
             same: facts.reproduced.map(|_| facts.same),
             expected: facts.expected.iter().map(|(what, hits)| ExpectedRow { what, hits: *hits }).collect(),
             good: facts
@@ -138,7 +141,7 @@ pub(super) fn compose(
                 .iter()
                 .map(|good| GoodRow { id: &good.id, same: good.differs.is_empty(), differs: &good.differs })
                 .collect(),
-            recorded: &lists[3],
+            recorded: first(&facts.recorded, names),
             not_proven: &facts.not_proven,
             guidance: guidance(revisions, facts),
         };

@@ -1,15 +1,17 @@
 //! Copies in n8n: created, run once, read, and removed in every case.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
-use crate::execution::recording::{Recording, RecordingProjection};
+use crate::execution::recording::Recording;
 use crate::execution::search::SearchProjection;
 use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, WorkflowQuery};
 use crate::tools::Error;
+use crate::tools::proof::recorded::recording_of;
 use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
 use crate::workflow::replay::{self, Copy};
@@ -128,7 +130,7 @@ impl<'a> CopyRunner<'a> {
         }
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
-        let projection = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+        let projection = recording_of(HashSet::new());
         let recording = self.n8n.read_execution(&request, &projection, self.progress).await?.view?;
         let mut hits = Vec::new();
         for search in searches {

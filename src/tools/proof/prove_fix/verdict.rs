@@ -44,7 +44,7 @@ pub(super) enum Verdict {
     NotTested,
     /// The unchanged workflow does not do the same again.
     NotReproduced,
-    /// The workflow is the one that ran.
+    /// The workflow has not changed since it ran.
     Unchanged,
 }
 
@@ -247,22 +247,28 @@ fn errors(node: &RecordedNode, parsed: Option<&ParsedNode>) -> u64 {
 
 /// The nodes of the execution that returned something else in the changed workflow, or ended in another way.
 pub(super) fn differences(then: &Recording, now: &Recording, revisions: &Revisions) -> Vec<String> {
-    let kept: HashSet<&str> = revisions.names_in_copy();
-    let differs = |(name, node): &(&String, &RecordedNode)| {
-        let Some(name_now) = revisions.name_now(name) else { return true };
-        kept.contains(name_now) && now.nodes.get(name_now).is_none_or(|now| !same_outputs(node, now))
-    };
+    let kept = revisions.names_in_copy();
     // A copy also has nodes that are not of the workflow.
-    let is_own = |(name, _): &(&String, &RecordedNode)| revisions.ran.node(name).is_some();
-    then.nodes.iter().filter(is_own).filter(differs).map(|(name, _)| name.clone()).collect()
+    let is_own = |name: &str| revisions.ran.node(name).is_some();
+    differing(then, |name, node| {
+        let name_now = revisions.name_now(name);
+        is_own(name) && name_now.is_none_or(|name| kept.contains(name) && !did_the_same(node, now.nodes.get(name)))
+    })
 }
 
+/// The nodes of the execution that did something else in the control.
 fn differences_of_control(then: &Recording, control: &Recording, revisions: &Revisions) -> Vec<String> {
     let kept = revisions.names_in_control();
-    let differs = |(name, node): &(&String, &RecordedNode)| {
-        kept.contains(name.as_str()) && control.nodes.get(*name).is_none_or(|now| !same_outputs(node, now))
-    };
-    then.nodes.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+    differing(then, |name, node| kept.contains(name) && !did_the_same(node, control.nodes.get(name)))
+}
+
+fn differing(then: &Recording, differs: impl Fn(&str, &RecordedNode) -> bool) -> Vec<String> {
+    then.nodes.iter().filter(|(name, node)| differs(name, node)).map(|(name, _)| name.clone()).collect()
+}
+
+/// Whether a node ran again, returned the same, and ended in the same way.
+fn did_the_same(then: &RecordedNode, now: Option<&RecordedNode>) -> bool {
+    now.is_some_and(|now| same_outputs(then, now))
 }
 
 fn same_outputs(then: &RecordedNode, now: &RecordedNode) -> bool {
