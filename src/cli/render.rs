@@ -371,6 +371,11 @@ pub(super) fn compare(answer: &Value) -> Styled {
                         difference_row(&name, &listed(&field["path"]), &this, &types[1])
                     }));
                 }
+                "value" => {
+                    let [this, other] = [0, 1].map(|side| listed(&value["values"][side]));
+                    let path = format!("{} (item {})", listed(&value["path"]), value["item"]);
+                    rows.push(difference_row(&name, &path, &this, &other));
+                }
                 "newFields" | "lostFields" => rows.push(difference_row(&name, what, &listed(value), "")),
                 what => rows.push(pair_row(&name, what, value)),
             }

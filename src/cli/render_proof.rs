@@ -13,6 +13,8 @@ const GOOD: [&str; 3] = ["fixed", "succeeded", "sameOutputs"];
 pub(super) fn proof(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |value: &Value| plain(value.as_str().unwrap_or_default());
+    // A node that differs is an object.
+    let name = |value: &Value| text(value.get("nodeName").unwrap_or(value));
     let verdict = data["verdict"].as_str().unwrap_or_default();
     let color = if GOOD.contains(&verdict) { AnsiColor::Green } else { AnsiColor::Red };
     let mut lines = vec![format!("{}  {}", paint(color.on_default().bold(), verdict), text(&data["claim"]))];
@@ -24,7 +26,7 @@ pub(super) fn proof(answer: &Value) -> Styled {
         ("fixNotExercised", "Changed, but not run again"),
         ("canReachOutside", "Could reach outside"),
     ] {
-        let names: Vec<_> = data[member].as_array().into_iter().flatten().map(text).collect();
+        let names: Vec<_> = data[member].as_array().into_iter().flatten().map(name).collect();
         if !names.is_empty() {
             lines.push(format!("{} {}", paint(DIM, &format!("{label}:")), names.join(", ")));
         }

@@ -1,10 +1,11 @@
 //! The recording of an execution: what each run received and returned, as far as running the workflow again needs it.
 //!
-//! Of each item only hashes are held, so that two executions can be compared item by item; the items themselves only of the
-//! nodes that are named, which are to answer as they did.
+//! Of each item only a hash is held, so that two executions can be compared item by item. The items themselves are kept only of
+//! the nodes that are named, which are to answer as they did: one after another in a [`Spool`], in a temporary file if there are
+//! many.
 
 use std::collections::HashSet;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,10 +19,13 @@ use super::header::Header;
 use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
 use super::source::InputSource;
 use super::workflow;
-use crate::json::{Cursor, Keep, Projection, ReadError};
+use crate::json::{Cursor, Keep, Projection, ReadAt, ReadError, Spool};
 
-/// The most bytes of items that are held.
-pub const ITEMS_BYTES: usize = 4 * 1024 * 1024;
+/// The most bytes of items that are kept in memory.
+pub const ITEMS_IN_MEMORY: usize = 4 * 1024 * 1024;
+
+/// The most bytes of items that are kept: n8n accepts files of 200 MiB together (`N8N_FORMDATA_FILE_SIZE_MAX`).
+pub const ITEMS_BYTES: u64 = 150 * 1024 * 1024;
 
 /// The most items whose hashes are held.
 const MAX_ITEMS: u64 = 1_000_000;
@@ -35,7 +39,7 @@ const MESSAGE_CHARS: usize = 4000;
 /// Reads a [`Recording`].
 #[derive(Clone, Debug)]
 pub struct RecordingProjection {
-    /// The nodes whose items are held.
+    /// The nodes whose items are kept.
     pub nodes: Arc<HashSet<String>>,
     /// The hash of an item's `json`, given its JSON text without white space.
     pub hash: fn(&str) -> u64,
@@ -56,6 +60,8 @@ pub struct Recording {
     pub workflow: Option<Vec<u8>>,
     /// The nodes that ran, in the order of the body.
     pub nodes: IndexMap<String, RecordedNode>,
+    /// The items of the nodes that were named, as JSON: those of a run with commas between them.
+    pub items: Option<Spool>,
     /// Why it is not whole, if it is not.
     pub incomplete: Option<Incomplete>,
 }
@@ -63,10 +69,14 @@ pub struct Recording {
 /// Why a recording is not whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// The items that are held have more than [`ITEMS_BYTES`], or one of them more than 1 MiB.
+    /// The items that are kept have more than [`ITEMS_BYTES`].
     Items,
+    /// An item has more than 1 MiB.
+    LargeItem,
     /// There are more items or runs than are held.
     Runs,
+    /// The temporary file cannot be written.
+    Disk(ErrorKind),
 }
 
 /// A node that ran.
@@ -87,6 +97,8 @@ pub struct RecordedRun {
     pub error: Option<String>,
     /// Its `main` outputs.
     pub outputs: Vec<RecordedOutput>,
+    /// Where its items are in [`Recording::items`], if they are kept.
+    pub items: Range<u64>,
 }
 
 /// The items of an output.
@@ -96,8 +108,6 @@ pub struct RecordedOutput {
     pub hashes: Vec<u64>,
     /// How many of them stand for an error.
     pub errors: u64,
-    /// The items as JSON, if they are held.
-    pub items: Vec<String>,
 }
 
 impl Recording {
@@ -160,6 +170,7 @@ impl Projection for RecordingProjection {
             last_node: data.result.last_node,
             workflow: execution.workflow,
             nodes: reader.nodes,
+            items: reader.items,
             incomplete: reader.incomplete,
         })
     }
@@ -171,12 +182,14 @@ struct Reader {
     nodes: IndexMap<String, RecordedNode>,
     node: RecordedNode,
     outputs: Vec<RecordedOutput>,
-    /// Whether the items of this node are held.
-    holds_items: bool,
+    /// Whether the items of this node are kept.
+    keeps_items: bool,
     /// Whether the lists that follow are outputs.
     is_output: bool,
-    bytes: usize,
-    items: u64,
+    items: Option<Spool>,
+    /// Where the items of this run begin.
+    run_begin: u64,
+    hashes: u64,
     runs: usize,
     incomplete: Option<Incomplete>,
 }
@@ -196,10 +209,11 @@ impl Reader {
             nodes: IndexMap::new(),
             node: RecordedNode::default(),
             outputs: Vec::new(),
-            holds_items: false,
+            keeps_items: false,
             is_output: false,
-            bytes: 0,
-            items: 0,
+            items: None,
+            run_begin: 0,
+            hashes: 0,
             runs: 0,
             incomplete: None,
         }
@@ -215,30 +229,39 @@ impl Reader {
         self.outputs.get_mut(at)
     }
 
-    fn add(&mut self, output: u64, text: String) {
-        self.items += 1;
-        if self.items > MAX_ITEMS {
+    fn add(&mut self, output: u64, text: &str) {
+        self.hashes += 1;
+        if self.hashes > MAX_ITEMS {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return;
         }
-        let parted: Option<Parted<'_>> = serde_json::from_str(&text).ok();
+        let parted: Option<Parted<'_>> = serde_json::from_str(text).ok();
         let json = parted.as_ref().and_then(|item| item.json).map_or("{}", RawValue::get);
         let hash = (self.projection.hash)(json);
         let is_error = parted.as_ref().is_some_and(|item| item.error.is_some()) || json.starts_with(r#"{"error":"#);
-        let holds = self.holds_items;
-        if holds {
-            self.bytes += text.len();
-            if self.bytes > ITEMS_BYTES {
-                self.incomplete = Some(Incomplete::Items);
-                self.holds_items = false;
-            }
+        if self.keeps_items && self.incomplete.is_none() {
+            self.incomplete = self.keep(text).err();
         }
         let Some(output) = self.output(output) else { return };
         output.hashes.push(hash);
         output.errors += u64::from(is_error);
-        if holds {
-            output.items.push(text);
+    }
+
+    /// Keeps an item.
+    fn keep(&mut self, text: &str) -> Result<(), Incomplete> {
+        let begin = self.run_begin;
+        let items = self.items.get_or_insert_with(|| Spool::new(ITEMS_IN_MEMORY, None));
+        if items.len() + text.len() as u64 > ITEMS_BYTES {
+            return Err(Incomplete::Items);
         }
+        let comma = if items.len() > begin { "," } else { "" };
+        let added = items.add(comma.as_bytes()).and_then(|()| items.add(text.as_bytes()));
+        added.map_err(|error| Incomplete::Disk(error.kind()))
+    }
+
+    /// How many bytes of items are kept so far.
+    fn kept(&self) -> u64 {
+        self.items.as_ref().map_or(0, ReadAt::len)
     }
 }
 
@@ -248,21 +271,23 @@ impl RunObserver for Reader {
 
     fn begin_node(&mut self, name: &str) {
         (self.node, self.outputs) = (RecordedNode::default(), Vec::new());
-        self.holds_items = self.projection.nodes.contains(name);
+        self.keeps_items = self.projection.nodes.contains(name);
+        self.run_begin = self.kept();
     }
 
     fn begin_lists(&mut self, _: u64, side: Side) {
         self.outputs = Vec::new();
+        self.run_begin = self.kept();
         self.is_output = matches!(side, Side::Outputs);
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
         let Some(output) = place.main_output.filter(|_| self.is_output) else { return item.skip() };
         match item.text()? {
-            ItemText::Json(json) => self.add(output, compact(&json)),
+            ItemText::Json(json) => self.add(output, &compact(&json)),
             // The window holds every item.
             ItemText::Omitted => {}
-            ItemText::TooLarge => self.incomplete = Some(Incomplete::Items),
+            ItemText::TooLarge => self.incomplete = Some(Incomplete::LargeItem),
         }
         Ok(())
     }
@@ -280,12 +305,15 @@ impl RunObserver for Reader {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return Ok(());
         }
+        let items = self.run_begin..self.kept();
+        self.run_begin = items.end;
         let message = run.error.as_ref().and_then(|error| error.member("message").unwrap_or(error).text());
         self.node.runs.push(RecordedRun {
             sources: run.sources,
             failed: run.failed,
             error: message.map(|message| message.chars().take(MESSAGE_CHARS).collect()),
             outputs: std::mem::take(&mut self.outputs),
+            items,
         });
         Ok(())
     }

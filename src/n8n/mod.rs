@@ -33,7 +33,7 @@ pub use error::Error;
 pub use execution::{ExecutionRequest, Reading};
 pub use list::{ListCursor, ListQuery, Listing};
 pub use locks::Lock;
-pub use production::{ProductionCall, ProductionResponse};
+pub use production::{ProductionCall, ProductionFile, ProductionResponse};
 pub use progress::{Progress, Stage};
 pub use rerun::VersionToPublish;
 pub use workflows::WorkflowQuery;

@@ -2,10 +2,14 @@
 //!
 //! Paths: `packages/cli/src/webhooks` in n8n (`/webhook`, `/form`), verified on 2.41.
 
+use std::io;
 use std::time::Duration;
 
-use reqwest::Method;
+use bytes::Bytes;
+use futures::stream::BoxStream;
 use reqwest::header::CONTENT_TYPE;
+use reqwest::multipart::{Form, Part};
+use reqwest::{Method, RequestBuilder};
 use tokio::time::{Instant, sleep};
 
 use super::body::Body;
@@ -41,6 +45,16 @@ pub struct ProductionCall {
     pub body: Option<(String, String)>,
 }
 
+/// A file of JSON that is sent to a webhook.
+pub struct ProductionFile {
+    /// What n8n calls it.
+    pub name: String,
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its bytes.
+    pub bytes: BoxStream<'static, io::Result<Bytes>>,
+}
+
 /// The response of a production URL.
 #[derive(Clone, Debug)]
 pub struct ProductionResponse {
@@ -54,6 +68,11 @@ impl ProductionResponse {
     /// Whether nothing is registered at this URL, so that no workflow ran.
     pub fn is_unregistered(&self) -> bool {
         self.status == 404 && self.body.contains("not registered")
+    }
+
+    /// Whether nothing is registered at this URL for the method, but something for `POST`.
+    fn wants_post(&self) -> bool {
+        self.is_unregistered() && self.body.contains("Did you mean to make a POST request")
     }
 }
 
@@ -75,15 +94,52 @@ impl Client {
         }
     }
 
+    /// Sends files to the webhook with this path, once n8n has registered it; n8n holds each of them as binary data under its
+    /// name.
+    ///
+    /// # Errors
+    /// As [`call_production`](Self::call_production).
+    pub async fn send_files(&self, path: &str, files: Vec<ProductionFile>) -> Result<ProductionResponse, Error> {
+        let segments = ["webhook".to_owned(), path.to_owned()];
+        // With another method: a call whose body is large cannot be repeated.
+        let look =
+            ProductionCall { method: "GET".to_owned(), segments: segments.to_vec(), query: Vec::new(), body: None };
+        let started = Instant::now();
+        while !self.call_once(&look).await?.wants_post() && started.elapsed() < REGISTRATION_TIMEOUT {
+            sleep(RETRY_PAUSE).await;
+        }
+        let mut form = Form::new();
+        for file in files {
+            let part = Part::stream_with_length(reqwest::Body::wrap_stream(file.bytes), file.length);
+            let part = part.file_name(format!("{}.json", file.name)).mime_str("application/json");
+            form = form.part(file.name, part.map_err(|error| Error::unsure(&cause(&error)))?);
+        }
+        self.answered(self.production(Method::POST, &segments, &[]).await?.multipart(form)).await
+    }
+
     async fn call_once(&self, call: &ProductionCall) -> Result<ProductionResponse, Error> {
         let method = Method::from_bytes(call.method.as_bytes()).ok().filter(|method| METHODS.contains(method));
         let method = method.unwrap_or(Method::POST);
-        let url = self.settings().address.production(&call.segments, &call.query);
-        let url = url.ok_or_else(|| Error::UnusablePath(shorten(&call.segments.join("/"), PATH_CHARS)))?;
-        let mut request = self.http().await?.writes.request(method, url);
+        let mut request = self.production(method, &call.segments, &call.query).await?;
         if let Some((media_type, body)) = &call.body {
             request = request.header(CONTENT_TYPE, media_type).body(body.clone());
         }
+        self.answered(request).await
+    }
+
+    /// A request to a production URL.
+    async fn production(
+        &self,
+        method: Method,
+        segments: &[String],
+        query: &[(String, String)],
+    ) -> Result<RequestBuilder, Error> {
+        let url = self.settings().address.production(segments, query);
+        let url = url.ok_or_else(|| Error::UnusablePath(shorten(&segments.join("/"), PATH_CHARS)))?;
+        Ok(self.http().await?.writes.request(method, url))
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<ProductionResponse, Error> {
         let response = request.send().await.map_err(|error| self.not_called(&error))?;
         let status = response.status().as_u16();
         let (mut body, mut text) = (Body::from(response), Vec::new());

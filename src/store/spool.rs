@@ -1,59 +1,25 @@
 //! A text that is fetched in growing pieces, only as far as it is read, and kept along with the database's connection.
-//!
-//! Small texts stay in memory; larger ones are in a temporary file that has no name, readable by this user only, and that
-//! ends with the question.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::{SpooledTempFile, spooled_tempfile, spooled_tempfile_in};
-
 use super::error::Error;
-use crate::json::ReadAt;
+use crate::json::{ReadAt, Spool};
 
 /// What is kept in memory before there is a file, bytes.
 pub(super) const IN_MEMORY: usize = 1024 * 1024;
 
-/// The bytes that were fetched, from the beginning.
-pub(super) struct Spool {
-    file: SpooledTempFile,
-    filled: u64,
+/// An empty spool of a text.
+pub(super) fn spool(folder: Option<&Path>) -> Spool {
+    Spool::new(IN_MEMORY, folder)
 }
 
-impl Spool {
-    /// An empty spool whose file is in `folder`, or else in the system's folder for temporary files.
-    pub(super) fn new(folder: Option<&Path>) -> Self {
-        let file = folder.map_or_else(|| spooled_tempfile(IN_MEMORY), |folder| spooled_tempfile_in(IN_MEMORY, folder));
-        Self { file, filled: 0 }
-    }
-
-    /// How many bytes were fetched.
-    pub(super) fn filled(&self) -> u64 {
-        self.filled
-    }
-
-    /// Adds the next bytes.
-    ///
-    /// # Errors
-    /// The temporary file cannot be written.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let end = SeekFrom::Start(self.filled);
-        let written = self.file.seek(end).and_then(|_| self.file.write_all(bytes));
-        written.map_err(|error| Error::Spool(error.kind()))?;
-        self.filled += bytes.len() as u64;
-        Ok(())
-    }
-}
-
-impl ReadAt for Spool {
-    fn len(&self) -> u64 {
-        self.filled
-    }
-
-    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(position))?;
-        self.file.read_exact(buffer)
-    }
+/// Adds the next bytes of a text.
+///
+/// # Errors
+/// The temporary file cannot be written.
+pub(super) fn add(spool: &mut Spool, bytes: &[u8]) -> Result<(), Error> {
+    spool.add(bytes).map_err(|error| Error::Spool(error.kind()))
 }
 
 /// How much of a text is expected to be read.
@@ -73,7 +39,7 @@ pub(super) struct GrowingText<F> {
 
 impl<F: FnMut(&mut Spool, Expected) -> Result<(), Error>> GrowingText<F> {
     pub(super) fn new(folder: Option<&PathBuf>, length: u64, fetch: F) -> Self {
-        Self { spool: Spool::new(folder.map(PathBuf::as_path)), length, expected: Expected::Prefix, fetch }
+        Self { spool: spool(folder.map(PathBuf::as_path)), length, expected: Expected::Prefix, fetch }
     }
 }
 
@@ -87,7 +53,7 @@ impl<F: FnMut(&mut Spool, Expected) -> Result<(), Error>> ReadAt for GrowingText
         if end > self.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        while self.spool.filled() < end {
+        while self.spool.len() < end {
             (self.fetch)(&mut self.spool, self.expected)?;
         }
         self.spool.read_at(position, buffer)
@@ -110,7 +76,7 @@ mod tests {
             let mut text = GrowingText::new(None, 6, |spool, told| {
                 assert_eq!(told, expected);
                 fetched += 1;
-                spool.add(if told == Expected::All { b"aaaaaa" } else { b"aa" })
+                add(spool, if told == Expected::All { b"aaaaaa" } else { b"aa" })
             });
             if expected == Expected::All {
                 text.expect_all();

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::parameter::whole;
 use super::{Argument, Kind};
 use crate::budget::{self, Entry, Ladder, Page, PageLimits};
+use crate::json::{Detail, Excerpt, shorten};
 
 /// The budget of an answer by default, tokens.
 pub const DEFAULT_TOKENS: usize = 20_000;
@@ -132,6 +133,23 @@ pub fn success<T: Serialize>(message: &str, data: &T) -> String {
 /// JSON that is already text.
 pub fn json(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap_or_default()
+}
+
+/// A value of at most so many characters: as JSON if it is short, or else the beginning of its JSON as a string. `clipped` counts what was cut.
+pub fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue> {
+    if let Excerpt::Text(text) = value {
+        let (text, is_cut) = text.cut(chars);
+        *clipped += u64::from(is_cut);
+        return json(&serde_json::Value::from(text).to_string());
+    }
+    let (mut text, mut parts) = (String::new(), 0);
+    value.write(Detail { chars, ..Detail::WHOLE }, &mut text, &mut parts);
+    if text.chars().nth(chars).is_none() {
+        *clipped += parts;
+        return json(&text);
+    }
+    *clipped += 1;
+    json(&serde_json::Value::from(shorten(&text, chars)).to_string())
 }
 
 /// An answer with as many entries, in as much detail, as fit into `max_tokens`. `write` puts a page into its envelope,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::node::{Kinds, NodeDigest};
-use super::{Digest, First, WorkflowDifference, is_below};
+use super::{Digest, First, ValueDifference, WorkflowDifference, is_below};
 use crate::execution::fields::{KINDS, Kind};
 
 /// A shorter time is not compared, ms.
@@ -55,6 +55,8 @@ pub struct NodeDifference {
     pub lost_fields: Vec<String>,
     /// Paths with values of other kinds.
     pub fields: Vec<FieldDifference>,
+    /// The first value that differs, if values are compared.
+    pub value: Option<ValueDifference>,
 }
 
 /// A path with values of other kinds.
@@ -69,13 +71,16 @@ pub struct FieldDifference {
 }
 
 impl Comparison {
-    /// Compares an execution with another one. If one of them has no run data, no nodes are compared.
-    pub fn new(this: &Digest, other: &Digest) -> Self {
+    /// Compares an execution with another one; `values` are the first values of nodes that differ. If one of them has no run data,
+    /// no nodes are compared.
+    pub fn new(this: &Digest, other: &Digest, values: Vec<ValueDifference>) -> Self {
         let mut comparison = Self::default();
+        let mut values: HashMap<_, _> = values.into_iter().map(|value| (value.place.node.clone(), value)).collect();
         if this.has_nodes() && other.has_nodes() {
             let shows_fields = !this.redacted && !other.redacted;
             for (name, one, another) in in_order(this, other) {
-                let difference = NodeDifference::new(name, one, another, shows_fields);
+                let value = values.remove(name).filter(|_| shows_fields);
+                let difference = NodeDifference { value, ..NodeDifference::new(name, one, another, shows_fields) };
                 if difference == (NodeDifference { name: name.to_owned(), ..NodeDifference::default() }) {
                     comparison.same += 1;
                 } else {

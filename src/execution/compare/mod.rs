@@ -3,6 +3,7 @@
 mod difference;
 mod kinds;
 mod node;
+mod values;
 mod workflow;
 mod workflow_difference;
 
@@ -15,6 +16,7 @@ pub use self::difference::{Comparison, FieldDifference, NodeDifference, Side};
 pub use self::kinds::First;
 use self::kinds::KindsOfPath;
 use self::node::NodeDigest;
+pub use self::values::{ValueDifference, first_places, first_values};
 use self::workflow::WorkflowDigest;
 pub use self::workflow_difference::{ChangedNode, ChangedPath, WorkflowDifference};
 use super::Error;
@@ -43,7 +45,7 @@ const FIELDS_BYTES: usize = 2 * 1024 * 1024;
 /// let digest = DigestProjection { redacts: false };
 /// let (this, other) = (digest.read_from(body("\"12\"").as_bytes())?, digest.read_from(body("12").as_bytes())?);
 ///
-/// let comparison = Comparison::new(&this, &other);
+/// let comparison = Comparison::new(&this, &other, Vec::new());
 /// assert_eq!(comparison.same, 1);
 /// let field = &comparison.nodes[0].fields[0];
 /// assert_eq!((&*field.path, &field.kinds), ("total", &(vec!["string"], vec!["number"])));

@@ -24,9 +24,10 @@ use super::ReadSettings;
 use super::error::Error;
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
-use super::spool::{Expected, GrowingText, IN_MEMORY, Spool};
+use super::spool::{self, Expected, GrowingText, IN_MEMORY};
 use super::sql::{DATA, Dialect, SqlParameter, Tables};
 use crate::cause::innermost;
+use crate::json::{ReadAt, Spool};
 use crate::postgres::{self, Limits, Waiter};
 
 /// How large the prefixes are, characters.
@@ -181,7 +182,7 @@ impl Session for PostgresSession {
         let (length, workflow_bytes) = (bytes(0)?.unwrap_or(0), bytes(1)?.unwrap_or(0));
         let small: Option<String> = data.try_get(2).map_err(server_error)?;
         check_workflow_size(&id, workflow_bytes as u64)?;
-        let mut workflow = Spool::new(self.spool.as_deref());
+        let mut workflow = spool::spool(self.spool.as_deref());
         match small {
             Some(small) => workflow.add(small.as_bytes())?,
             None if workflow_bytes > 0 => self.stream(number, r#"CAST("workflowData" AS text)"#, &mut workflow)?,
@@ -190,12 +191,12 @@ impl Session for PostgresSession {
         let mut prefixes = PREFIXES.into_iter();
         let spool = self.spool.clone();
         let text = GrowingText::new(spool.as_ref(), length as u64, move |spool, expected| {
-            let before = spool.filled();
+            let before = spool.len();
             match prefixes.next().filter(|_| expected == Expected::Prefix) {
                 Some(characters) => self.prefix(number, characters, spool)?,
                 None => self.stream(number, r#""data""#, spool)?,
             }
-            if spool.filled() > before { Ok(()) } else { Err(Error::Changed(id.clone())) }
+            if spool.len() > before { Ok(()) } else { Err(Error::Changed(id.clone())) }
         });
         Ok(Some(Contents { workflow: Box::new(workflow), data: Box::new(text), is_escaped: false }))
     }
@@ -221,7 +222,7 @@ impl PostgresSession {
         );
         let Some(row) = self.one(&statement, &[&id, &characters])? else { return Ok(()) };
         let text: &str = row.try_get(0).map_err(server_error)?;
-        spool.add(text.as_bytes().get(spool.filled() as usize..).unwrap_or_default())
+        spool::add(spool, text.as_bytes().get(spool.len() as usize..).unwrap_or_default())
     }
 
     /// Adds everything of a text that is beyond the spool.
@@ -232,9 +233,9 @@ impl PostgresSession {
                LATERAL generate_series($2::int, octet_length(d.b), 65536) i"#,
             self.tables.table(DATA)
         );
-        let next = i32::try_from(spool.filled() + 1).map_err(|_| Error::Postgres("the text is too long".to_owned()))?;
+        let next = i32::try_from(spool.len() + 1).map_err(|_| Error::Postgres("the text is too long".to_owned()))?;
         let values: [&(dyn ToSql + Sync); 2] = [&id, &next];
-        self.connection.rows(&statement, &values, &mut |row| spool.add(row.try_get(0).map_err(server_error)?))
+        self.connection.rows(&statement, &values, &mut |row| spool::add(spool, row.try_get(0).map_err(server_error)?))
     }
 
     /// The row of a query that has one at most.

@@ -8,11 +8,11 @@ use rusqlite::blob::Blob;
 use rusqlite::{MAIN_DB, Transaction};
 
 use super::{DataRow, SqliteSession, TEXT, error};
-use crate::json::ReadAt;
+use crate::json::{ReadAt, Spool};
 use crate::store::error::Error;
 use crate::store::row::Row;
 use crate::store::session;
-use crate::store::spool::{Expected, GrowingText, Spool};
+use crate::store::spool::{self, Expected, GrowingText};
 use crate::store::sql::DATA;
 
 /// How much is copied at a time, bytes.
@@ -74,10 +74,10 @@ impl Slice<'_> {
     /// Copies until its time is over, at least one piece.
     fn copy(&mut self, spool: &mut Spool) -> Result<(), Error> {
         let mut piece = vec![0; PIECE as usize];
-        while spool.filled() < self.text.len() {
-            let bytes = (self.text.len() - spool.filled()).min(PIECE) as usize;
-            self.text.read_at(spool.filled(), &mut piece[..bytes])?;
-            spool.add(&piece[..bytes])?;
+        while spool.len() < self.text.len() {
+            let bytes = (self.text.len() - spool.len()).min(PIECE) as usize;
+            self.text.read_at(spool.len(), &mut piece[..bytes])?;
+            spool::add(spool, &piece[..bytes])?;
             if self.is_over() {
                 break;
             }
@@ -98,9 +98,9 @@ impl<'a> SlicedText<'a> {
 
 /// Copies the workflow, slice by slice: the text is read in slices of its own.
 pub(super) fn copied_workflow(session: &SqliteSession, row: &Row, data: &DataRow) -> Result<Spool, Error> {
-    let mut spool = Spool::new(session.spool.as_deref());
+    let mut spool = spool::spool(session.spool.as_deref());
     let fingerprint = Fingerprint::new(row, data.clone());
-    while spool.filled() < data.workflow_bytes {
+    while spool.len() < data.workflow_bytes {
         fingerprint.open(session, "workflowData")?.copy(&mut spool)?;
     }
     Ok(spool)

@@ -4,6 +4,7 @@ pub mod compare_executions;
 pub mod describe_execution;
 pub mod explain_execution;
 mod field_lines;
+mod first_value;
 pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod get_execution_fields;
@@ -18,6 +19,7 @@ mod stored_list;
 pub mod summary_answer;
 pub mod trace_execution_item;
 
+pub(super) use first_value::FirstValue;
 pub use saved::{SavedExecution, SavedExecutions, open};
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 

@@ -9,10 +9,12 @@
 //! credentials, no webhooks and no error workflow; [`Copy::sealed`] checks that once more, from the finished copy alone.
 //!
 //! n8n's own trigger starts the copy when it is published (`n8n-nodes-base.n8nTrigger`, event `activate`): nobody can call it, and
-//! a copy that is left behind does not run again. Facts: n8n 2.41.1 and 1.123.81, on which such copies were run.
+//! a copy that is left behind does not run again. With many recorded items a webhook with a random path starts it, and the items
+//! come with the call, as files: n8n does not run Code nodes of that size. Facts: n8n 2.41.1 and 1.123.81, on which such copies were run.
 
 mod rules;
 mod sealed;
+mod start;
 mod stub;
 
 use std::collections::HashSet;
@@ -52,10 +54,27 @@ pub struct Played {
 pub struct PlayedRun {
     /// The hash of each item that it received; `None` for a trigger.
     pub received: Option<Vec<u64>>,
-    /// The items of each output, as JSON: objects with `json`, and perhaps `binary` and `pairedItem`.
-    pub outputs: Vec<Vec<String>>,
+    /// How many items each output had.
+    pub outputs: Vec<usize>,
+    /// The items of all outputs.
+    pub items: PlayedItems,
     /// The message with which it failed.
     pub error: Option<String>,
+}
+
+/// The items of a run: objects with `json`, and perhaps `binary` and `pairedItem`, as JSON with commas between them.
+#[derive(Clone, Debug)]
+pub enum PlayedItems {
+    /// They are in the code.
+    Here(String),
+    /// They are in a [part](Played::part) of the call that starts the copy.
+    InPart(String),
+}
+
+impl Default for PlayedItems {
+    fn default() -> Self {
+        Self::Here(String::new())
+    }
 }
 
 /// What is sent to n8n.
@@ -97,6 +116,8 @@ pub enum Refusal {
 pub struct Copy {
     name: String,
     body: String,
+    /// The path of the webhook that starts it with the recorded items; `None` if they are in the copy.
+    webhook: Option<String>,
 }
 
 impl Plan<'_> {
@@ -118,7 +139,8 @@ impl Plan<'_> {
             names.contains(one.source.as_str()) && names.contains(one.target.as_str()) && one.output.kind == "main"
         };
         let mut connections = Connections::default();
-        let mut nodes = vec![members(&start())];
+        let mut nodes = Vec::new();
+        let mut webhook = None;
         let mut split = HashSet::new();
         for node in kept(self.workflow) {
             if !self.is_played(node) {
@@ -130,6 +152,9 @@ impl Plan<'_> {
                 return Err(Refusal::SeveralInputs(node.name.clone()));
             }
             let played = played(&node.name);
+            if played.has_parts() && webhook.is_none() {
+                webhook = Some(uuid::Uuid::new_v4().to_string());
+            }
             let outputs = self.outputs(&node.name).max(played.outputs());
             if outputs > 1 {
                 split.insert(node.name.as_str());
@@ -145,9 +170,10 @@ impl Plan<'_> {
             connections.add(&connection(&one.source, one.output.index, &entry(&one.target), one.input.index));
         }
         connections.add(&connection(START, 0, &entry(self.trigger), 0));
+        nodes.insert(0, members(&webhook.as_deref().map_or_else(start::by_publishing, start::by_call)));
         let body = Body { name: &self.name, nodes, connections, settings: self.settings() };
         // Keys are strings, and the values are JSON.
-        Ok(Copy { name: self.name.clone(), body: serde_json::to_string(&body).unwrap_or_default() })
+        Ok(Copy { name: self.name.clone(), body: serde_json::to_string(&body).unwrap_or_default(), webhook })
     }
 
     fn is_played(&self, node: &ParsedNode) -> bool {
@@ -182,6 +208,11 @@ impl Copy {
         &self.body
     }
 
+    /// The path below `/webhook` of the call that starts it with the recorded items, if they are not in the copy.
+    pub fn webhook(&self) -> Option<&str> {
+        self.webhook.as_deref()
+    }
+
     /// Checks the finished copy: only types that may run, no credentials, no webhooks, code only where it cannot reach outside.
     ///
     /// # Errors
@@ -194,22 +225,32 @@ impl Copy {
 impl Played {
     /// How many outputs had items.
     fn outputs(&self) -> usize {
-        let used = |run: &PlayedRun| run.outputs.iter().rposition(|items| !items.is_empty()).map_or(0, |last| last + 1);
+        let used = |run: &PlayedRun| run.outputs.iter().rposition(|items| *items > 0).map_or(0, |last| last + 1);
         self.runs.iter().map(used).max().unwrap_or(0)
     }
 
-    fn json(&self, name: &str, outputs: usize) -> String {
-        let runs: Vec<_> = self
-            .runs
-            .iter()
-            .map(|run| {
-                let items: Vec<&str> = run.outputs.iter().flatten().map(String::as_str).collect();
-                let received = json!(run.received);
-                let error = json!(run.error);
-                format!(r#"{{"in":{received},"out":[{}],"outputs":{outputs},"error":{error}}}"#, items.join(","))
-            })
-            .collect();
+    fn has_parts(&self) -> bool {
+        self.runs.iter().any(|run| matches!(run.items, PlayedItems::InPart(_)))
+    }
+
+    /// What the code of the node reads.
+    fn json(&self, name: &str) -> String {
+        let json_of = |(at, run): (usize, &PlayedRun)| match &run.items {
+            PlayedItems::Here(items) => {
+                let [before, after] = self.part(at);
+                format!("{before}{items}{after}")
+            }
+            PlayedItems::InPart(name) => json!(name).to_string(),
+        };
+        let runs: Vec<_> = self.runs.iter().enumerate().map(json_of).collect();
         format!(r#"{{"name":{},"runs":[{}]}}"#, json!(name), runs.join(","))
+    }
+
+    /// What stands before the items of a run, and after them, in the JSON that says what the run did: a part, whole.
+    pub fn part(&self, run: usize) -> [String; 2] {
+        let Some(run) = self.runs.get(run) else { return Default::default() };
+        let (received, error, outputs) = (json!(run.received), json!(run.error), self.outputs().max(1));
+        [format!(r#"{{"in":{received},"out":["#), format!(r#"],"outputs":{outputs},"error":{error}}}"#)]
     }
 }
 
@@ -240,14 +281,9 @@ pub fn parts(document: &Document) -> Result<(Parsed, Members), Error> {
     Ok((Parsed::of(document)?, document.settings()?))
 }
 
-fn start() -> Value {
-    json!({"id": "n8n-lens-start", "name": START, "type": "n8n-nodes-base.n8nTrigger", "typeVersion": 1, "position": [-400, 0],
-           "parameters": {"events": ["activate"]}})
-}
-
 /// A node that answers from the recording.
 fn stub(node: &ParsedNode, name: &str, played: &Played) -> Value {
-    let code = stub::code(&played.json(&node.name, played.outputs().max(1)));
+    let code = stub::code(&played.json(&node.name));
     let id = if name == node.name { parsed_member(node, "id") } else { json!(format!("recorded {}", node.name)) };
     json!({"id": id, "name": name, "type": "n8n-nodes-base.code", "typeVersion": 2, "position": position(node),
            "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})
@@ -259,7 +295,7 @@ fn switch(node: &ParsedNode, outputs: usize, played: &Played) -> Value {
         .runs
         .iter()
         .map(|run| {
-            run.outputs.iter().enumerate().flat_map(|(output, items)| items.iter().map(move |_| output)).collect()
+            run.outputs.iter().enumerate().flat_map(|(output, items)| std::iter::repeat_n(output, *items)).collect()
         })
         .collect();
     let output = format!("={{{{ {}[$runIndex][$itemIndex] }}}}", json!(ways));

@@ -8,6 +8,8 @@ const HEAD: &str = "const { name, runs } = JSON.parse('";
 /// The code after the recording. `in` are the hashes of the items that a run received, `null` for a trigger; `out` are the items that
 /// it returned, of all its outputs; `error` is the message with which it failed.
 ///
+/// A run that is a name is in the file of this name that came with the call.
+///
 /// A run answers as it did if its input is the one that was recorded. With another input, each item is answered by what the same
 /// item led to in any run, where that is known: the recorded items that came from exactly this one.
 const TAIL: &str = r"');
@@ -24,9 +26,14 @@ const hash = ({ json }) => {
   return 4294967296 * (2097151 & b) + (a >>> 0);
 };
 const fail = (message) => { throw { message, stack: '' }; };
+const load = async (at) => {
+  if (typeof runs[at] !== 'string') return runs[at];
+  const file = $('n8n-lens replay start').first().binary[runs[at]];
+  return JSON.parse((await this.helpers.getBinaryDataBuffer(0, file)).toString());
+};
 const given = $input.all();
 const hashes = given.map(hash);
-const run = runs[$runIndex];
+const run = await load($runIndex);
 if (run && (run.in === null || (run.in.length === hashes.length && run.in.every((one, at) => one === hashes[at])))) {
   return run.error ? fail(run.error) : run.out;
 }
@@ -35,7 +42,8 @@ const origin = ({ pairedItem }) => {
   return more.length ? undefined : first?.item ?? first;
 };
 const known = new Map();
-for (const { in: received, out, error, outputs } of runs) {
+for (const at of runs.keys()) {
+  const { in: received, out, error, outputs } = await load(at);
   if (!received || error || outputs > 1 || !out.every((item) => Number.isInteger(origin(item)))) continue;
   received.forEach((one, at) => known.set(one, out.filter((item) => origin(item) === at)));
 }

@@ -3,20 +3,21 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::super::first_value::FirstValue;
 use super::super::no_data::no_data;
 use super::{CompareRequest, Pair};
 use crate::budget::Ladder;
 use crate::execution::compare::{
-    ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, WorkflowDifference,
+    ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, ValueDifference, WorkflowDifference,
 };
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
 /// The answer as it is sent: as many nodes, with as many of their paths, as fit.
-pub(super) fn compose(pair: Pair<'_>, request: &CompareRequest) -> String {
+pub(super) fn compose(pair: Pair<'_>, values: Vec<ValueDifference>, request: &CompareRequest) -> String {
     let message = request.locale.choose("実行を比較しました", "Executions compared");
-    let comparison = Comparison::new(pair.this.0, pair.other.0);
+    let comparison = Comparison::new(pair.this.0, pair.other.0, values);
     let answer = Answer { pair, comparison: &comparison };
     let most = DifferenceLimits { nodes: comparison.nodes.len(), paths: 12, chars: CUT_NAME_CHARS };
     most.ladder().largest_that_fits(request.max_tokens, |limits| success(message, &answer.data(limits))).answer
@@ -82,6 +83,8 @@ struct ShownNode {
     fields: Vec<ShownField>,
     #[serde(skip_serializing_if = "is_zero")]
     fields_more: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<FirstValue>,
 }
 
 #[derive(Serialize)]
@@ -223,6 +226,7 @@ fn shown_node(node: &NodeDifference, limits: DifferenceLimits, cut: &mut bool) -
         lost_fields: list(&node.lost_fields, "fields", limits, cut),
         fields: fields.collect(),
         fields_more: fields_more as u64,
+        value: node.value.as_ref().map(|value| FirstValue::of(value, limits.chars)),
     }
 }
 

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
-use crate::execution::compare::{Digest, DigestProjection};
+use crate::execution::compare::{Digest, DigestProjection, ValueDifference, first_places, first_values};
+use crate::execution::recording::RecordingProjection;
+use crate::execution::trace::ItemsProjection;
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Flag, Id, Locale, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::replay;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -26,6 +29,7 @@ arguments! {
     struct CompareExecutions {
         id: Id = ID,
         with: Option<Id> = "Default: what it retries, or the last successful one.",
+        values: Option<Flag> = "Also the first value that differs at each node.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
     }
@@ -53,7 +57,7 @@ struct Pair<'a> {
 
 impl ToolCall for CompareExecutions {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
-        let Self { id, with, max_tokens, ignore_data_size_limit } = self;
+        let Self { id, with, values, max_tokens, ignore_data_size_limit } = self;
         let projection = DigestProjection { redacts: context.redact };
         let request = CompareRequest { projection, max_tokens: max_tokens - MARK_TOKENS, locale: context.locale };
         let this = execution(id, ignore_data_size_limit);
@@ -80,13 +84,40 @@ impl ToolCall for CompareExecutions {
             (None, None) => read(source.last_success_before(&this.id, &digest.header, origin).await?).await?,
         };
         let ids = (source.own_id(&this.id), source.own_id(&other.id));
+        let values = match values {
+            Some(true) => values_of(&context, [&this, &other], &progress).await?,
+            _ => Vec::new(),
+        };
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || {
             let pair = Pair { this: (&digest, ids.0.as_deref()), other: (&with, ids.1.as_deref()) };
-            Ok(origin.mark(answer::compose(pair, &request)))
+            Ok(origin.mark(answer::compose(pair, values, &request)))
         })
         .await
     }
+}
+
+/// The first value of each node that differs.
+async fn values_of(
+    context: &Context,
+    [this, other]: [&ExecutionRequest; 2],
+    progress: &Progress,
+) -> Result<Vec<ValueDifference>, Error> {
+    let source = context.executions();
+    let hashes = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+    let one = source.read(this, &hashes, progress).await?.view?;
+    let another = source.read(other, &hashes, progress).await?.view?;
+    let places = first_places(&one, &another, Some);
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let [here, there] = [0, 1].map(|side| {
+        let places = places.iter().map(|place| place[side].clone()).collect();
+        ItemsProjection { places, redacts: context.redact }
+    });
+    let here = source.read(this, &here, progress).await?.view?;
+    let there = source.read(other, &there, progress).await?.view?;
+    Ok(first_values(&places, &here, &there))
 }
 
 /// The refusal of a saved execution without another one.

@@ -8,7 +8,7 @@ use super::TraceRequest;
 use crate::budget::Ladder;
 use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
 use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, quoted_name, shorten, shorten_name};
-use crate::toolkit::answer::{Truncated, is_zero, json, success};
+use crate::toolkit::answer::{Truncated, clipped, is_zero, json, success};
 use crate::units::counted;
 
 /// The most changes of a step.
@@ -235,23 +235,6 @@ fn changed(old: &Excerpt, new: &Excerpt, limits: StepLimits, left_out: &mut Left
         members.push(("…".to_owned(), format!("\"+{}\"", counted(more, "change", "changes"))));
     }
     Members(members.into_iter().map(|(name, text)| (name, json(&text))).collect())
-}
-
-/// A value of at most so many characters: as JSON if it is short, or else the beginning of its JSON as a string.
-fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue> {
-    if let Excerpt::Text(text) = value {
-        let (text, is_cut) = text.cut(chars);
-        *clipped += u64::from(is_cut);
-        return json(&serde_json::Value::from(text).to_string());
-    }
-    let (mut text, mut parts) = (String::new(), 0);
-    value.write(Detail { chars, ..Detail::WHOLE }, &mut text, &mut parts);
-    if text.chars().nth(chars).is_none() {
-        *clipped += parts;
-        return json(&text);
-    }
-    *clipped += 1;
-    json(&serde_json::Value::from(shorten(&text, chars)).to_string())
 }
 
 fn written(value: &Excerpt, detail: Detail, clipped: &mut u64) -> Box<RawValue> {

@@ -9,6 +9,7 @@ use crate::execution::recording::Recording;
 use crate::json::shorten;
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
+use crate::tools::executions::FirstValue;
 use crate::tools::proof::revisions::Revisions;
 
 /// Characters shown of a message.
@@ -36,8 +37,8 @@ struct Data<'a> {
     node: Option<Node<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     ran_new: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    differs: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differs: Vec<DiffersRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     same: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -85,6 +86,19 @@ struct ExpectedRow<'a> {
     hits: [u64; 2],
 }
 
+/// A node that did something else.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiffersRow<'a> {
+    node_name: &'a str,
+    /// Recorded, and now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<[&'static str; 2]>,
+    /// The first value that differs: now, and recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<FirstValue>,
+}
+
 #[derive(Serialize)]
 struct GoodRow<'a> {
     id: &'a str,
@@ -96,6 +110,15 @@ struct GoodRow<'a> {
 impl<'a> Failed<'a> {
     fn of((node_name, message): &'a (String, String)) -> Self {
         Self { node_name, message: shorten(message, MESSAGE_CHARS) }
+    }
+}
+
+impl<'a> DiffersRow<'a> {
+    fn of(node_name: &'a String, revisions: &Revisions, facts: &Facts) -> Self {
+        let status = facts.statuses.iter().find(|(name, _)| name == node_name).map(|(_, status)| *status);
+        let name_now = revisions.name_now(node_name);
+        let value = facts.values.iter().find(|value| Some(value.place.node.as_str()) == name_now);
+        Self { node_name, status, value: value.map(|value| FirstValue::of(value, MESSAGE_CHARS)) }
     }
 }
 
@@ -133,7 +156,7 @@ pub(super) fn compose(
             control: facts.reproduced.map(|reproduced| if reproduced { "reproduced" } else { "notReproduced" }),
             node: facts.node.as_ref().map(|node| Node { node_name: &node.name, items: node.items, runs: node.runs }),
             ran_new: first(&facts.ran_new, names),
-            differs: first(&facts.differs, names),
+            differs: first(&facts.differs, names).iter().map(|name| DiffersRow::of(name, revisions, facts)).collect(),
             same: facts.reproduced.map(|_| facts.same),
             expected: facts.expected.iter().map(|(what, hits)| ExpectedRow { what, hits: *hits }).collect(),
             good: facts

@@ -7,11 +7,15 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
+use super::played::Carried;
+use crate::execution::compare::first_places;
 use crate::execution::recording::Recording;
 use crate::execution::search::SearchProjection;
+use crate::execution::trace::{ItemsProjection, ItemsView, Place};
 use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, WorkflowQuery};
 use crate::tools::Error;
 use crate::tools::proof::recorded::recording_of;
+use crate::tools::proof::revisions::Revisions;
 use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
 use crate::workflow::replay::{self, Copy};
@@ -57,6 +61,24 @@ pub(super) struct Replayed {
     pub recording: Recording,
     /// How often it has each value that is expected.
     pub hits: Vec<u64>,
+    /// The first item of each node that is not as it was recorded.
+    pub differing: Differing,
+}
+
+/// What is read of a copy's execution besides its recording.
+#[derive(Default)]
+pub(super) struct Looks<'a> {
+    /// Values to count.
+    pub searches: &'a [SearchProjection],
+    /// The execution whose data it ran with, and what the copy calls a node of it, if values are compared.
+    pub recorded: Option<(&'a Recording, &'a Revisions)>,
+}
+
+/// Items that differ: where they are in both executions, the copy's first, and what they are in the copy's.
+#[derive(Default)]
+pub(super) struct Differing {
+    pub places: Vec<[Place; 2]>,
+    pub items: ItemsView,
 }
 
 impl<'a> CopyRunner<'a> {
@@ -105,18 +127,23 @@ impl<'a> CopyRunner<'a> {
         nodes.iter().any(|node| crate::workflow::document::text(node, "name").as_deref() == Some(replay::START))
     }
 
-    /// Creates a copy, runs it, reads what it did, also by these searches, and removes it.
-    pub(super) async fn replay(&self, copy: &Copy, searches: &[SearchProjection]) -> Result<Replayed, Error> {
+    /// Creates a copy, runs it with the recorded items, reads what it did, and removes it.
+    pub(super) async fn replay(&self, copy: &Copy, carried: &Carried, looks: &Looks<'_>) -> Result<Replayed, Error> {
         let creating = create(self.n8n.clone(), copy.clone(), self.progress.clone(), self.writes.clone());
         let (id, removal) = undo::whole(creating).await.unwrap_or_else(|| {
             Err(Error::FailedPrecondition("The copy was not created because of a bug in n8n-lens.".to_owned()))
         })?;
-        let replayed = self.run(&id, searches).await;
+        let started = self.start(&id, copy, carried).await;
+        let replayed = match started {
+            Ok(()) => self.read(&id, looks).await,
+            Err(error) => Err(error),
+        };
         removal.now().await;
         replayed
     }
 
-    async fn run(&self, id: &str, searches: &[SearchProjection]) -> Result<Replayed, Error> {
+    /// Publishes a copy, which starts it, or registers the webhook that starts it.
+    async fn start(&self, id: &str, copy: &Copy, carried: &Carried) -> Result<(), Error> {
         let writing = self.writes.lock().await;
         let activated = self.n8n.set_workflow_active(id, true, &OutlineProjection, self.progress).await;
         drop(writing);
@@ -128,15 +155,43 @@ impl<'a> CopyRunner<'a> {
                 )));
             }
         }
+        let Some(path) = copy.webhook() else { return Ok(()) };
+        match self.n8n.send_files(path, carried.files()).await {
+            Ok(response) if response.status < 400 => Ok(()),
+            // It may have been started.
+            Err(n8n::Error::Unsure { .. } | n8n::Error::BrokenOff { .. } | n8n::Error::Idle { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+            Ok(response) => Err(Error::FailedPrecondition(format!(
+                "n8n did not take the recorded items, which are too many for the copy itself: a call of its webhook answered with HTTP {}. \
+                 The copy was removed. Webhooks must be reachable at the address of n8n that n8n-lens uses.",
+                response.status
+            ))),
+        }
+    }
+
+    /// What a copy did, once it has ended.
+    async fn read(&self, id: &str, looks: &Looks<'_>) -> Result<Replayed, Error> {
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
         let projection = recording_of(HashSet::new());
         let recording = self.n8n.read_execution(&request, &projection, self.progress).await?.view?;
         let mut hits = Vec::new();
-        for search in searches {
+        for search in looks.searches {
             hits.push(self.n8n.read_execution(&request, search, self.progress).await?.view?.total);
         }
-        Ok(Replayed { recording, hits })
+        let places = looks.recorded.map(|(recorded, revisions)| {
+            // In the order of the recording; the copy comes first in each pair.
+            let places = first_places(recorded, &recording, |name| revisions.name_now(name));
+            places.into_iter().map(|[then, now]| [now, then]).collect::<Vec<_>>()
+        });
+        let places = places.unwrap_or_default();
+        let projection =
+            ItemsProjection { places: places.iter().map(|[now, _]| now.clone()).collect(), redacts: false };
+        let items = match places.is_empty() {
+            true => ItemsView::default(),
+            false => self.n8n.read_execution(&request, &projection, self.progress).await?.view?,
+        };
+        Ok(Replayed { recording, hits, differing: Differing { places, items } })
     }
 
     /// The id of the copy's execution, once it has ended.

@@ -12,17 +12,21 @@ mod answer;
 mod claim;
 mod copies;
 mod expectation;
+mod played;
 mod verdict;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::copies::CopyRunner;
+use self::copies::{CopyRunner, Differing, Looks};
 use self::expectation::Expectation;
+use self::played::Carried;
 use self::verdict::{Facts, Verdict, judge};
 use crate::blocking::blocking;
-use crate::execution::recording::{Incomplete, Recording};
+use crate::execution::compare::{ValueDifference, first_values};
+use crate::execution::recording::{ITEMS_BYTES, Incomplete, Recording};
+use crate::execution::trace::ItemsProjection;
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Id, IntegerOr, Objects, Text, arguments};
@@ -30,7 +34,7 @@ use crate::tools::executions::Origin;
 use crate::tools::proof::recorded::{failure, record};
 use crate::tools::proof::revisions::Revisions;
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::replay::{Copy, Played, PlayedRun};
+use crate::workflow::replay::Copy;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -60,6 +64,7 @@ struct Prepared {
     revisions: Revisions,
     control: Copy,
     changed: Copy,
+    carried: Carried,
     /// The nodes that are answered from the recording in either copy, as the execution called them.
     played: HashSet<String>,
 }
@@ -82,7 +87,7 @@ impl ToolCall for ProveFix {
             let facts = Facts::without_replay(&self.id, &recording, Verdict::Unchanged);
             return answer(&recording, &revisions, &facts);
         }
-        let Prepared { recording, revisions, control, changed, played } =
+        let Prepared { recording, revisions, control, changed, carried, played } =
             self.prepare(&context, recording, revisions, &progress).await?;
         if let Some(verdict) = verdict::before(&recording, &revisions, &played) {
             let facts = Facts::without_replay(&self.id, &recording, verdict);
@@ -95,7 +100,10 @@ impl ToolCall for ProveFix {
         let then: Vec<_> =
             expected.iter().map(|one| one.search(revisions.name_then(&one.node_name))).collect::<Result<_, _>>()?;
         let now: Vec<_> = expected.iter().map(|one| one.search(&one.node_name)).collect::<Result<_, _>>()?;
-        let (control, changed) = tokio::join!(runner.replay(&control, &then), runner.replay(&changed, &now));
+        let then = Looks { searches: &then, recorded: None };
+        let now = Looks { searches: &now, recorded: Some((&recording, &revisions)) };
+        let (control, changed) =
+            tokio::join!(runner.replay(&control, &carried, &then), runner.replay(&changed, &carried, &now));
         let (control, changed) = (control?, changed?);
         let case = Case {
             recording: &recording,
@@ -105,6 +113,7 @@ impl ToolCall for ProveFix {
             recorded: &recorded,
         };
         let mut facts = judge(&self.id, &case, &control, &changed);
+        facts.values = self.values(&context, &changed.differing, &progress).await?;
         if facts.verdict == Verdict::Fixed && self.also_good > 0 {
             facts.good = self.good(&context, &case, &runner, &progress).await?;
             if facts.good.iter().any(|good| !good.differs.is_empty()) {
@@ -126,15 +135,16 @@ impl ProveFix {
     ) -> Result<Prepared, Error> {
         let played = revisions.played(trigger(&recording)?, self.timeout_seconds);
         // Now with the items of the nodes that are to answer.
-        let recording = record(context, &self.id, played.clone(), progress).await?;
+        let mut recording = record(context, &self.id, played.clone(), progress).await?;
         check_recording(&self.id, &recording)?;
         let (seconds, id) = (self.timeout_seconds, shown_id(&self.id, &recording).to_owned());
         blocking(move || {
             let trigger = trigger(&recording)?.to_owned();
-            let played_as = |name: &str| played_of(&recording, name);
+            let carried = Carried::of(&mut recording, &played)?;
+            let played_as = |name: &str| carried.played(name);
             let control = revisions.ran.copy(&id, "control", &trigger, seconds, &played_as)?;
             let changed = revisions.copy_of_changed(&id, &trigger, seconds, &played_as)?;
-            Ok(Prepared { recording, revisions, control, changed, played })
+            Ok(Prepared { recording, revisions, control, changed, carried, played })
         })
         .await
     }
@@ -156,6 +166,23 @@ impl ProveFix {
         Ok(hits)
     }
 
+    /// The first value of each node that is not as it was recorded.
+    async fn values(
+        &self,
+        context: &Context,
+        differing: &Differing,
+        progress: &Progress,
+    ) -> Result<Vec<ValueDifference>, Error> {
+        if differing.places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let request = ExecutionRequest { id: self.id.clone(), ignore_size_limit: true };
+        let places = differing.places.iter().map(|[_, then]| then.clone()).collect();
+        let projection = ItemsProjection { places, redacts: false };
+        let recorded = context.executions().read(&request, &projection, progress).await?.view?;
+        Ok(first_values(&differing.places, &differing.items, &recorded))
+    }
+
     /// Runs both workflows with the data of earlier good executions: they may have run an older version.
     async fn good(
         &self,
@@ -164,18 +191,20 @@ impl ProveFix {
         runner: &CopyRunner<'_>,
         progress: &Progress,
     ) -> Result<Vec<Good>, Error> {
-        let (source, mut found) = (context.executions(), Vec::new());
+        let (source, none, mut found) = (context.executions(), Looks::default(), Vec::new());
         let mut header = case.recording.header.clone();
         let mut before = shown_id(&self.id, case.recording).to_owned();
         for _ in 0..self.also_good {
             // There may be none, or no more.
             let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else { break };
-            let recording = record(context, &id, case.played.clone(), progress).await?;
+            let mut recording = record(context, &id, case.played.clone(), progress).await?;
+            let carried = Carried::of(&mut recording, case.played)?;
             let (Ok(()), Ok(trigger)) = (check_recording(&id, &recording), trigger(&recording)) else { break };
-            let (seconds, played_as) = (self.timeout_seconds, |name: &str| played_of(&recording, name));
+            let (seconds, played_as) = (self.timeout_seconds, |name: &str| carried.played(name));
             let control = case.revisions.ran.copy(&id, "control", trigger, seconds, &played_as)?;
             let changed = case.revisions.copy_of_changed(&id, trigger, seconds, &played_as)?;
-            let (control, changed) = tokio::join!(runner.replay(&control, &[]), runner.replay(&changed, &[]));
+            let (control, changed) =
+                tokio::join!(runner.replay(&control, &carried, &none), runner.replay(&changed, &carried, &none));
             let (control, changed) = (control?.recording, changed?.recording);
             // What the workflow that ran last cannot do with these data says nothing about the change.
             if failure(&control).is_none() {
@@ -221,7 +250,11 @@ fn check_recording(id: &str, recording: &Recording) -> Result<(), Error> {
         "running" | "waiting" | "new" => format!("it is {status}: wait until it has ended"),
         _ if recording.nodes.is_empty() => "no node ran in it".to_owned(),
         _ => match recording.incomplete {
-            Some(Incomplete::Items) => "the recorded items that it would need have more than 4 MB".to_owned(),
+            Some(Incomplete::Items) => {
+                format!("the recorded items that it would need have more than {} MB", ITEMS_BYTES / 1024 / 1024)
+            }
+            Some(Incomplete::LargeItem) => "one of its items has more than 1 MB".to_owned(),
+            Some(Incomplete::Disk(cause)) => format!("a temporary file for its items cannot be written ({cause})"),
             Some(Incomplete::Runs) => "it has more runs or items than can be compared".to_owned(),
             None => return Ok(()),
         },
@@ -241,17 +274,4 @@ fn trigger(recording: &Recording) -> Result<&str, Error> {
             "This execution does not say where it began. Nothing was created.".to_owned(),
         )),
     }
-}
-
-/// What was recorded of a node.
-fn played_of(recording: &Recording, name: &str) -> Played {
-    let Some(node) = recording.nodes.get(name) else { return Played::default() };
-    let runs = node.runs.iter().map(|run| {
-        let outputs: Vec<Vec<String>> = run.outputs.iter().map(|output| output.items.clone()).collect();
-        let has_items = outputs.iter().any(|items| !items.is_empty());
-        // A run that went on after its error answers with the items that stand for it.
-        let error = run.error.clone().filter(|_| run.failed && !has_items);
-        PlayedRun { received: recording.received(run), outputs, error }
-    });
-    Played { runs: runs.collect() }
 }

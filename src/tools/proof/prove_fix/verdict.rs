@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::copies::Replayed;
 use super::expectation::Expectation;
 use super::{Case, Good, shown_id};
+use crate::execution::compare::ValueDifference;
 use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
 use crate::tools::proof::recorded::{alike, failure};
 use crate::tools::proof::revisions::Revisions;
@@ -87,8 +88,12 @@ pub(super) struct Facts {
     pub node: Option<NodeFacts>,
     /// The nodes that ran now and had not.
     pub ran_new: Vec<String>,
-    /// The nodes that returned something else, or ended in another way.
+    /// The nodes that returned something else, or ended in another way, as the execution called them.
     pub differs: Vec<String>,
+    /// How each of them ended, recorded and now, if it ended in another way.
+    pub statuses: Vec<(String, [&'static str; 2])>,
+    /// Their first values that are not as recorded: now, and recorded.
+    pub values: Vec<ValueDifference>,
     /// How many returned the same.
     pub same: usize,
     /// What was expected, and how often it was there: recorded, and now.
@@ -120,6 +125,8 @@ impl Facts {
             node: None,
             ran_new: Vec::new(),
             differs: Vec::new(),
+            statuses: Vec::new(),
+            values: Vec::new(),
             same: 0,
             expected: Vec::new(),
             good: Vec::new(),
@@ -162,6 +169,7 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
         fails_now: failure(now),
         node: failed.as_ref().and_then(|(name, _)| node_facts(revisions.name_now(name)?, now)),
         ran_new,
+        statuses: statuses(&differs, recording, now, revisions),
         same: compared.saturating_sub(differs.len()),
         differs,
         expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
@@ -284,6 +292,26 @@ fn same_outputs(then: &RecordedNode, now: &RecordedNode) -> bool {
     };
     let failed = |node: &RecordedNode| node.runs.iter().any(|run| run.failed);
     items(then) == items(now) && failed(then) == failed(now)
+}
+
+/// How each of these nodes ended, if it ended in another way.
+fn statuses(
+    nodes: &[String],
+    then: &Recording,
+    now: &Recording,
+    revisions: &Revisions,
+) -> Vec<(String, [&'static str; 2])> {
+    let status = |node: Option<&RecordedNode>| match node.and_then(|node| node.runs.last()) {
+        None => "notRun",
+        Some(run) if run.failed => "error",
+        Some(_) => "success",
+    };
+    let both = |name: &String| {
+        let name_now = revisions.name_now(name);
+        let both = [status(then.nodes.get(name)), status(name_now.and_then(|name| now.nodes.get(name)))];
+        (both[0] != both[1]).then(|| (name.clone(), both))
+    };
+    nodes.iter().filter_map(both).collect()
 }
 
 fn node_facts(name: &str, now: &Recording) -> Option<NodeFacts> {

@@ -1,0 +1,48 @@
+//! Bytes that are written once and read at any position, in memory as long as they are few.
+//!
+//! More of them are in a temporary file that has no name, readable by this user only, and that ends with its owner.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use tempfile::{SpooledTempFile, spooled_tempfile, spooled_tempfile_in};
+
+use super::ReadAt;
+
+/// The bytes that were added, from the beginning.
+#[derive(Debug)]
+pub struct Spool {
+    file: SpooledTempFile,
+    filled: u64,
+}
+
+impl Spool {
+    /// An empty spool that keeps so many bytes in memory; its file is in `folder`, or else in the system's folder for temporary
+    /// files.
+    pub fn new(in_memory: usize, folder: Option<&Path>) -> Self {
+        let file = folder.map_or_else(|| spooled_tempfile(in_memory), |folder| spooled_tempfile_in(in_memory, folder));
+        Self { file, filled: 0 }
+    }
+
+    /// Adds the next bytes.
+    ///
+    /// # Errors
+    /// The temporary file cannot be written.
+    pub fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.filled))?;
+        self.file.write_all(bytes)?;
+        self.filled += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+impl ReadAt for Spool {
+    fn len(&self) -> u64 {
+        self.filled
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(position))?;
+        self.file.read_exact(buffer)
+    }
+}

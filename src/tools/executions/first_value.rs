@@ -1,0 +1,39 @@
+//! The first value that differs between two executions, in an answer.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::execution::compare::ValueDifference;
+use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
+use crate::toolkit::answer::{clipped, is_zero};
+
+/// The most characters of each value.
+const VALUE_CHARS: usize = 80;
+
+/// Where it is, and both values: first that of the execution that is asked about.
+#[derive(Serialize)]
+pub(in crate::tools) struct FirstValue {
+    #[serde(skip_serializing_if = "is_zero")]
+    run: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    output: u64,
+    item: u64,
+    path: String,
+    /// `null` where there is none.
+    values: [Option<Box<RawValue>>; 2],
+}
+
+impl FirstValue {
+    /// With at most so many characters of the path.
+    pub(in crate::tools) fn of(difference: &ValueDifference, path_chars: usize) -> Self {
+        let ValueDifference { place, path, values: (this, other) } = difference;
+        let value = |value: &Option<Excerpt>| value.as_ref().map(|value| clipped(value, VALUE_CHARS, &mut 0));
+        Self {
+            run: place.run,
+            output: place.output,
+            item: place.item,
+            path: shorten(path, path_chars.min(CUT_NAME_CHARS)),
+            values: [value(this), value(other)],
+        }
+    }
+}
