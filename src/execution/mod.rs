@@ -24,6 +24,7 @@
 //! | copied run | a run that a retry took over from the execution that it retries |
 //! | recovered run | a run that n8n restored from its event log after a crash, with placeholders for items |
 //! | lineage | which items each item came from |
+//! | kind | of an error's text: what is left when the values in it are gone, so that equal failures are one |
 //! | outlier | a value that differs from almost all others with the same path; messages call it odd |
 //!
 //! # The shape of an execution
@@ -100,6 +101,7 @@ mod header;
 mod inflow;
 mod inputs;
 mod items;
+pub mod kind;
 pub mod lookup;
 pub mod node;
 mod order;
