@@ -26,6 +26,7 @@
 //! | lineage | which items each item came from |
 //! | kind | of an error's text: what is left when the values in it are gone, so that equal failures are one |
 //! | outlier | a value that differs from almost all others with the same path; messages call it odd |
+//! | movement | a difference between the runs of a node in one period and in the seven before it that is no chance |
 //!
 //! # The shape of an execution
 //!
@@ -116,6 +117,7 @@ mod stored;
 pub mod summary;
 pub mod timeline;
 pub mod trace;
+pub mod trend;
 mod values;
 mod workflow;
 mod workflow_node;

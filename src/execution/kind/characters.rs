@@ -37,8 +37,8 @@ fn is_mark(char: char) -> bool {
     before.checked_sub(1).and_then(|at| MARKS.get(at)).is_some_and(|(_, last)| code <= *last)
 }
 
-/// The first and the last of alphabetic characters that are no letters, of Unicode 14: those of M and So among the characters of
-/// `is_alphanumeric`; a range may go on over others that are not alphanumeric.
+/// The first and the last of characters that are alphabetic and no letters (M and So), of Unicode 14. A range goes on over
+/// characters that `is_alphanumeric` does not have anyway.
 #[rustfmt::skip]
 const MARKS: [(u32, u32); 161] = [
     (0x345, 0x36f), (0x5b0, 0x5c7), (0x610, 0x61a), (0x64b, 0x65f), (0x670, 0x670), (0x6d6, 0x6e4), (0x6e7, 0x6ed),
