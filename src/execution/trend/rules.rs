@@ -108,16 +108,17 @@ impl Sample {
         let mut before = self.earlier.concat();
         before.sort_unstable();
         let (old, new) = (median(&before)?, median(&self.last)?);
-        let (what, is_beyond): (_, fn(f64, f64, f64) -> bool) = if new > old {
-            (least.up, |new, old, factor| new >= old * factor)
+        let z = mann_whitney(&before, &self.last);
+        let (what, z, is_beyond): (_, _, fn(f64, f64, f64) -> bool) = if new > old {
+            (least.up, z, |new, old, factor| new >= old * factor)
         } else {
-            (least.down, |new, old, factor| new * factor <= old)
+            (least.down, -z, |new, old, factor| new * factor <= old)
         };
         let mut each = self.earlier.iter().filter_map(|values| median(values));
-        let is_moved = is_beyond(new, old, least.factor)
+        let is_moved = z >= LEAST_Z
+            && is_beyond(new, old, least.factor)
             && (new - old).abs() >= least.distance
-            && each.all(|old| is_beyond(new, old, BEYOND))
-            && mann_whitney(&before, &self.last).abs() >= LEAST_Z;
+            && each.all(|old| is_beyond(new, old, BEYOND));
         is_moved.then_some((what, spread(&before)?, spread(&self.last)?))
     }
 
