@@ -24,7 +24,9 @@
 //! | copied run | a run that a retry took over from the execution that it retries |
 //! | recovered run | a run that n8n restored from its event log after a crash, with placeholders for items |
 //! | lineage | which items each item came from |
+//! | kind | of an error's text: what is left when the values in it are gone, so that equal failures are one |
 //! | outlier | a value that differs from almost all others with the same path; messages call it odd |
+//! | movement | a difference between the runs of a node in one period and in the seven before it that is no chance |
 //!
 //! # The shape of an execution
 //!
@@ -100,6 +102,7 @@ mod header;
 mod inflow;
 mod inputs;
 mod items;
+pub mod kind;
 pub mod lookup;
 pub mod node;
 mod order;
@@ -114,6 +117,7 @@ mod stored;
 pub mod summary;
 pub mod timeline;
 pub mod trace;
+pub mod trend;
 mod values;
 mod workflow;
 mod workflow_node;
