@@ -4,7 +4,7 @@ use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
 use super::{render, render_proof, render_workflow};
 use crate::tools::executions::{
-    compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields,
+    compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields, group_failures,
     list_executions, search_execution, trace_execution_item,
 };
 use crate::tools::proof::{prove_fix, publish_workflow_version, retry_execution, stop_execution};
@@ -289,6 +289,31 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         ..ROW
     },
     ToolCommand {
+        name: "failures",
+        tool: &group_failures::TOOL,
+        about: "Group the failed executions of a store by what failed",
+        spelling: Spelling {
+            help: &[
+                COMMON,
+                &[
+                    ("workflowId", "Only failures of this workflow"),
+                    ("nodeName", "Only failures of the node with this name"),
+                    ("startedAfter", "Only executions started at or after this time (ISO 8601; default: 7 days ago)"),
+                    ("startedBefore", "Only executions started at or before this time (ISO 8601)"),
+                    ("limit", "At most this many groups"),
+                ],
+            ],
+            renamed: &[("nodeName", "node")],
+            ..Spelling::OPTIONS
+        },
+        render: render::failures,
+        examples: &[
+            "n8n-lens failures --store ~/.n8n",
+            "n8n-lens failures --store ~/.n8n --started-after 2026-11-01T00:00:00Z",
+        ],
+        ..ROW
+    },
+    ToolCommand {
         name: "prove",
         tool: &prove_fix::TOOL,
         about: "Prove a fix with the recorded data of an execution (exit code 0 only if it is fixed)",
@@ -298,7 +323,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             help: &[
                 &[
                     ("id", "The id of the execution whose data are used"),
-                    ("workflow", "A version, or a workflow file, instead of the draft"),
+                    ("workflow", "A version, a workflow file, or original to check the replay itself"),
                     ("expect", "A JSON file with expectations, or - for standard input"),
                     ("alsoGood", "How many earlier good executions must not change"),
                     ("timeoutSeconds", "How long each copy may run, seconds"),
@@ -309,9 +334,16 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         },
         documents: &["expect"],
         workflow: Some("workflow"),
-        fails: |answer| (answer["data"]["verdict"] != "fixed").then_some("It is not proven to be fixed."),
+        fails: |answer| {
+            (answer["data"]["verdict"] != "fixed" && answer["data"]["verdict"] != "reproduced")
+                .then_some("It is not proven to be fixed.")
+        },
         render: render_proof::proof,
-        examples: &["n8n-lens prove 1234", "n8n-lens prove 1234 --workflow fixed.json --good 2"],
+        examples: &[
+            "n8n-lens prove 1234",
+            "n8n-lens prove 1234 --workflow fixed.json --good 2",
+            "n8n-lens prove 1234 --workflow original",
+        ],
         ..ROW
     },
     ToolCommand {

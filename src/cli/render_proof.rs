@@ -7,7 +7,7 @@ use super::render::{BOLD, DIM, paint};
 use super::terminal::{Styled, plain};
 
 /// Verdicts of something that went well.
-const GOOD: [&str; 3] = ["fixed", "succeeded", "sameOutputs"];
+const GOOD: [&str; 4] = ["fixed", "reproduced", "succeeded", "sameOutputs"];
 
 /// What a proof or a retry showed.
 pub(super) fn proof(answer: &Value) -> Styled {

@@ -58,6 +58,26 @@ impl Row {
         self.text("workflowVersionId")
     }
 
+    /// n8n's status: `success`, `error`, `crashed`, …
+    pub fn status(&self) -> Option<&str> {
+        self.text("status")
+    }
+
+    /// How it was started: `webhook`, `manual`, …
+    pub fn mode(&self) -> Option<&str> {
+        self.text("mode")
+    }
+
+    /// When it started, ISO 8601.
+    pub fn started_at(&self) -> Option<&str> {
+        self.text("startedAt")
+    }
+
+    /// The id of its workflow; empty if it has none.
+    pub fn workflow_id(&self) -> &str {
+        self.text("workflowId").unwrap_or_default()
+    }
+
     /// Whether n8n has soft-deleted it.
     pub fn is_deleted(&self) -> bool {
         self.text("deletedAt").is_some()
@@ -85,10 +105,6 @@ impl Row {
     /// All its members, as one JSON object.
     pub(super) fn header(&self) -> Vec<u8> {
         Value::Object(self.members.clone()).to_string().into_bytes()
-    }
-
-    pub(super) fn workflow_id(&self) -> &str {
-        self.text("workflowId").unwrap_or_default()
     }
 
     pub(super) fn location(&self) -> DataLocation {

@@ -91,6 +91,10 @@ pub struct Query {
     pub started_before: Option<String>,
     /// Only executions with a smaller id.
     pub below: Option<i64>,
+    /// Only executions with a larger id.
+    pub above: Option<i64>,
+    /// Only executions that were not started by hand, in the editor.
+    pub without_manual: bool,
     /// At most this many.
     pub limit: u64,
 }
@@ -196,9 +200,13 @@ impl Tables {
         {
             filters.compare(compared, self.date(), date.as_deref().and_then(|date| self.stored_date(date)).as_deref());
         }
-        if let Some(below) = query.below {
-            filters.parameters.push(SqlParameter::Integer(below));
-            filters.add(&format!(r#"e."id" < CAST(${} AS bigint)"#, filters.parameters.len()));
+        if query.without_manual {
+            filters.add(r#"e."mode" <> 'manual'"#);
+        }
+        for (compared, id) in [("<", query.below), (">", query.above)] {
+            let Some(id) = id else { continue };
+            filters.parameters.push(SqlParameter::Integer(id));
+            filters.add(&format!(r#"e."id" {compared} CAST(${} AS bigint)"#, filters.parameters.len()));
         }
         filters
     }

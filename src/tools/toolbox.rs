@@ -61,6 +61,8 @@ impl Toolbox {
         let is_executions = |tool: &Tool| executions::TOOLSET.tools.iter().any(|other| other.name == tool.name);
         let tools = tools.into_iter().filter(|tool| chosen(&selection.tools, tool.name));
         let tools = tools.filter(|tool| !selection.without_api || is_executions(tool));
+        let is_of_store = |tool: &Tool| executions::OF_STORE.iter().any(|other| other.name == tool.name);
+        let tools = tools.filter(|tool| selection.with_store || !is_of_store(tool));
         let list = &executions::list_executions::STORE_TOOL;
         let tools =
             tools.map(|tool| if selection.with_store && tool.name == list.name { list } else { tool }).collect();

@@ -326,3 +326,48 @@ fn a_retry_says_what_it_did_not_exercise() {
     let refused = client.call("retry_execution", json!({"id": "5"})).unwrap_err();
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
+
+#[test]
+fn many_recorded_items_come_as_files() {
+    let mut recorded = execution();
+    let text = "x'\\\n\u{1f600}".repeat(100_000);
+    let items: Vec<_> = (0..6).map(|id| json!({"json": {"id": id, "text": text}})).collect();
+    recorded["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0] = json!(items);
+    let proof = ProofN8n::new(recorded, Arc::new(passes));
+    let n8n = serve(&proof);
+    let mut client = client(&n8n, &[]);
+    edit(&mut client, fix());
+    let data = call(&mut client, "prove_fix", json!({"id": "5"}))["data"].clone();
+    assert_eq!((&data["verdict"], &data["control"]), (&json!("fixed"), &json!("reproduced")), "{data}");
+    assert_eq!(proof.copies(), Vec::<String>::new());
+    let calls = proof.calls.lock().unwrap();
+    assert_eq!(calls.len(), 2, "the control and the changed copy");
+    for body in calls.values() {
+        let body = String::from_utf8_lossy(body);
+        assert!(body.contains(r#"name="s0r0"; filename="s0r0.json""#), "{}", &body[..300]);
+        let part = body.split("\r\n\r\n").nth(1).unwrap().split("\r\n--").next().unwrap();
+        let run: Value = serde_json::from_str(part).unwrap();
+        assert_eq!((&run["out"], &run["in"], &run["outputs"]), (&json!(items), &Value::Null, &json!(1)));
+    }
+    let copy = n8n.requests().into_iter().find(|one| one.method == "POST" && one.path.ends_with("/workflows")).unwrap();
+    assert!(copy.body.len() < 20_000, "the items are not in the copy: {} bytes", copy.body.len());
+}
+
+#[test]
+fn a_replay_can_be_checked_by_itself() {
+    let proof = ProofN8n::new(execution(), Arc::new(|_, _| {}));
+    let n8n = serve(&proof);
+    let mut client = client(&n8n, &[]);
+    let check = json!({"id": "5", "workflow": "original"});
+    assert_eq!(call(&mut client, "prove_fix", check.clone())["data"]["verdict"], "reproduced");
+    let other: Play = Arc::new(|_, execution| {
+        execution["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][1]["json"]["a"] = json!("other");
+    });
+    let proof = ProofN8n { play: other, ..proof };
+    let n8n = serve(&proof);
+    let mut client = self::client(&n8n, &[]);
+    let data = call(&mut client, "prove_fix", check)["data"].clone();
+    assert_eq!(data["verdict"], "notReproduced", "{data}");
+    let value = json!({"item": 1, "path": "a", "values": ["other", "\u{1f600}"]});
+    assert_eq!(data["differs"], json!([{"nodeName": "Hook", "value": value}]));
+}

@@ -20,9 +20,11 @@ pub struct ProofN8n {
     pub store: WorkflowStore,
     /// The execution whose data are used.
     recorded: Value,
-    play: Play,
+    pub play: Play,
     /// The executions of copies, by id.
     played: Arc<Mutex<BTreeMap<String, Value>>>,
+    /// The bodies with which webhooks of copies were called, by path.
+    pub calls: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl ProofN8n {
@@ -33,7 +35,7 @@ impl ProofN8n {
         workflow["id"] = json!("w");
         workflow["active"] = json!(true);
         store.put(workflow);
-        Self { store, recorded, play, played: Arc::default() }
+        Self { store, recorded, play, played: Arc::default(), calls: Arc::default() }
     }
 
     /// The names of the copies that exist.
@@ -45,6 +47,9 @@ impl ProofN8n {
 
     /// The answer to a request.
     pub fn answer(&self, request: &Request) -> Reply {
+        if let Some(path) = request.path.strip_prefix("/webhook/") {
+            return self.webhook(path, request);
+        }
         let path: Vec<&str> = request.path.trim_start_matches("/api/v1/").split('/').collect();
         match (request.method.as_str(), path.as_slice()) {
             ("GET", ["discover"]) => Reply::json(200, json!({"data": {"scopes": SCOPES}}).to_string()),
@@ -58,12 +63,28 @@ impl ProofN8n {
         }
     }
 
+    /// A webhook of a copy, as n8n 2.41 answers for one that only takes `POST`.
+    fn webhook(&self, path: &str, request: &Request) -> Reply {
+        if request.method != "POST" {
+            let message = "This webhook is not registered for GET requests. Did you mean to make a POST request?";
+            return Reply::json(404, json!({"code": 404, "message": message}).to_string());
+        }
+        self.calls.lock().unwrap().insert(path.to_owned(), request.body.clone());
+        Reply::json(200, r#"{"message":"Workflow was started"}"#)
+    }
+
+    /// Whether a copy has begun: at once, or when its webhook was called.
+    fn has_begun(&self, copy: &Value) -> bool {
+        let start = copy["nodes"].as_array().unwrap().iter().find(|node| node["name"] == START).unwrap();
+        start["webhookId"].as_str().is_none_or(|path| self.calls.lock().unwrap().contains_key(path))
+    }
+
     fn list(&self, workflow: Option<&str>) -> Reply {
         let copy = workflow
             .and_then(|id| self.store.get(id))
             .filter(|workflow| workflow["name"].as_str().unwrap().starts_with("n8n-lens replay"));
         let data = match (copy, workflow) {
-            (Some(copy), Some(id)) if copy["active"] == true => {
+            (Some(copy), Some(id)) if copy["active"] == true && self.has_begun(&copy) => {
                 let execution = self.run(id, &copy);
                 let row =
                     json!({"id": execution["id"], "workflowId": id, "status": execution["status"], "retryOf": null});

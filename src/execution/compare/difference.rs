@@ -71,9 +71,13 @@ pub struct FieldDifference {
 }
 
 impl Comparison {
-    /// Compares an execution with another one; `values` are the first values of nodes that differ. If one of them has no run data,
-    /// no nodes are compared.
-    pub fn new(this: &Digest, other: &Digest, values: Vec<ValueDifference>) -> Self {
+    /// Compares an execution with another one. If one of them has no run data, no nodes are compared.
+    pub fn new(this: &Digest, other: &Digest) -> Self {
+        Self::with_values(this, other, Vec::new())
+    }
+
+    /// The same, where these values of nodes differ, too.
+    pub fn with_values(this: &Digest, other: &Digest, values: Vec<ValueDifference>) -> Self {
         let mut comparison = Self::default();
         let mut values: HashMap<_, _> = values.into_iter().map(|value| (value.place.node.clone(), value)).collect();
         if this.has_nodes() && other.has_nodes() {

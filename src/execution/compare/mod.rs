@@ -45,7 +45,7 @@ const FIELDS_BYTES: usize = 2 * 1024 * 1024;
 /// let digest = DigestProjection { redacts: false };
 /// let (this, other) = (digest.read_from(body("\"12\"").as_bytes())?, digest.read_from(body("12").as_bytes())?);
 ///
-/// let comparison = Comparison::new(&this, &other, Vec::new());
+/// let comparison = Comparison::new(&this, &other);
 /// assert_eq!(comparison.same, 1);
 /// let field = &comparison.nodes[0].fields[0];
 /// assert_eq!((&*field.path, &field.kinds), ("total", &(vec!["string"], vec!["number"])));

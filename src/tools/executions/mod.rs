@@ -8,6 +8,7 @@ mod first_value;
 pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod get_execution_fields;
+pub mod group_failures;
 pub mod list_executions;
 mod listed;
 mod no_data;
@@ -54,6 +55,7 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
         ("compare_executions", "compare_executions shows what is different from the last successful execution."),
+        ("group_failures", "group_failures shows which failures there are, and since when."),
     ],
     tools: &[
         &list_executions::TOOL,
@@ -64,9 +66,21 @@ pub static TOOLSET: Toolset = Toolset {
         &get_execution_fields::TOOL,
         &trace_execution_item::TOOL,
         &compare_executions::TOOL,
+        &group_failures::TOOL,
     ],
     prompts: &[&explain_execution::PROMPT],
 };
+
+/// The tools that are about many executions, which only a store can answer.
+pub static OF_STORE: [&super::Tool; 1] = [&group_failures::TOOL];
+
+/// The refusal of such a tool without a store.
+fn needs_store() -> super::Error {
+    super::Error::FailedPrecondition(
+        "This needs n8n's own store: start n8n-lens with --store (a folder such as ~/.n8n, or a PostgreSQL URL)."
+            .to_owned(),
+    )
+}
 
 /// The description of the argument `id` of the tools that read an execution.
 pub(super) const ID: &str = "The execution's id.";

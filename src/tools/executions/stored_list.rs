@@ -116,11 +116,11 @@ fn columns(query: &ListQuery) -> Query {
     Query {
         workflow_id: query.workflow_id.clone(),
         status: query.status.clone(),
-        failed: false,
         started_after: query.started_after.clone(),
         started_before: query.started_before.clone(),
         below,
         limit: query.limit,
+        ..Query::default()
     }
 }
 

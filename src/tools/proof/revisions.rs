@@ -12,6 +12,9 @@ use crate::workflow::replay::{self, Copy, Plan, Played};
 use crate::workflow::revision::{does_the_same, goes_on_the_same, same_node};
 use crate::workflow::{self, Document};
 
+/// Stands for the workflow that ran.
+const ORIGINAL: &str = "original";
+
 /// Both workflows.
 pub(super) struct Revisions {
     /// The one that ran.
@@ -26,6 +29,8 @@ pub(super) struct Revisions {
     pub version_id: Option<String>,
     /// Whether it is the published version.
     pub published: bool,
+    /// Whether it is the workflow that ran, so that nothing is to be proven but the replay itself.
+    pub is_original: bool,
     /// What it is, in words: `draft`.
     pub kind: &'static str,
 }
@@ -109,22 +114,25 @@ impl Revisions {
             )
         })?;
         let workflow_id = recording.header.workflow_id.clone();
+        let is_original = wanted == Some(ORIGINAL);
         let now = match wanted.filter(|wanted| *wanted != "draft") {
+            Some(ORIGINAL) => ran.clone(),
             Some(file) if is_workflow_file(file) => WorkflowLocation::of(file).load(context, progress).await?,
             version => Self::saved(context, workflow_id.as_deref(), version, progress).await?,
         };
         let is_file = wanted.is_some_and(is_workflow_file);
-        let version_id = now.version().filter(|_| !is_file);
+        let version_id = now.version().filter(|_| !is_file && !is_original);
         let published = version_id.is_some() && now.active_version() == version_id;
         let kind = match wanted {
             _ if is_file => "the workflow file",
+            _ if is_original => "the unchanged workflow",
             _ if published => "published version",
             None | Some("draft") => "draft",
             Some(_) => "version",
         };
         let (ran, now) = (Revision::of(&ran)?, Revision::of(&now)?);
         let changed = changed(&now.workflow, &ran.workflow);
-        Ok(Self { ran, now, changed, workflow_id, version_id, published, kind })
+        Ok(Self { ran, now, changed, workflow_id, version_id, published, is_original, kind })
     }
 
     /// The draft, or a version, in n8n.

@@ -2,6 +2,7 @@
 
 mod reference;
 mod tool;
+mod values;
 
 use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::compare::{Comparison, Digest, DigestProjection, NodeDifference, Side, WorkflowDifference};

@@ -17,7 +17,7 @@ use crate::units::counted;
 /// The answer as it is sent: as many nodes, with as many of their paths, as fit.
 pub(super) fn compose(pair: Pair<'_>, values: Vec<ValueDifference>, request: &CompareRequest) -> String {
     let message = request.locale.choose("実行を比較しました", "Executions compared");
-    let comparison = Comparison::new(pair.this.0, pair.other.0, values);
+    let comparison = Comparison::with_values(pair.this.0, pair.other.0, values);
     let answer = Answer { pair, comparison: &comparison };
     let most = DifferenceLimits { nodes: comparison.nodes.len(), paths: 12, chars: CUT_NAME_CHARS };
     most.ladder().largest_that_fits(request.max_tokens, |limits| success(message, &answer.data(limits))).answer

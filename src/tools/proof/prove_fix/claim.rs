@@ -85,6 +85,9 @@ pub(super) fn claim(recording: &Recording, revisions: &Revisions, facts: &Facts)
                 format!(" (recorded: {failed}: {})", shorten(&message, MESSAGE_CHARS))
             }
         ),
+        Verdict::Reproduced => {
+            format!("{with} does the same again at every node in the unchanged workflow. {outside}")
+        }
         Verdict::Unchanged => format!("Nothing is proven: {what} is the workflow that execution {id} ran."),
     }
 }

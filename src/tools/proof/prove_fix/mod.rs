@@ -50,7 +50,7 @@ pub static TOOL: Tool = Tool {
 arguments! {
     struct ProveFix {
         id: Id = "The execution whose data are used.",
-        workflow: Option<Text> = "A version or a workflow file (default: the draft).",
+        workflow: Option<Text> = "A version, a workflow file, or original: only check that it can be replayed (default: the draft).",
         expect: Option<Objects> = "Up to 5 {nodeName, path, equals, hits: none | some}: values that must (not) be there then.",
         also_good: IntegerOr<1, 0, 5> = "Earlier good executions that must not change.",
         timeout_seconds: IntegerOr<120, 5, 600> = "For each copy.",
@@ -83,7 +83,7 @@ impl ToolCall for ProveFix {
         let answer = |recording: &Recording, revisions: &Revisions, facts: &Facts| {
             Ok(answer::compose(self.max_tokens, context.locale, recording, revisions, facts))
         };
-        if revisions.changed.is_empty() {
+        if revisions.changed.is_empty() && !revisions.is_original {
             let facts = Facts::without_replay(&self.id, &recording, Verdict::Unchanged);
             return answer(&recording, &revisions, &facts);
         }

@@ -47,6 +47,8 @@ pub(super) enum Verdict {
     NotReproduced,
     /// The workflow has not changed since it ran.
     Unchanged,
+    /// The unchanged workflow, which is all that was asked about, did the same at every node.
+    Reproduced,
 }
 
 impl Verdict {
@@ -69,6 +71,7 @@ impl Verdict {
             Self::NotTested => "notTested",
             Self::NotReproduced => "notReproduced",
             Self::Unchanged => "unchanged",
+            Self::Reproduced => "reproduced",
         }
     }
 }
@@ -138,6 +141,9 @@ impl Facts {
 
 /// The verdict that is certain before anything runs.
 pub(super) fn before(recording: &Recording, revisions: &Revisions, played: &HashSet<String>) -> Option<Verdict> {
+    if revisions.is_original {
+        return None;
+    }
     let fails_in_played = recording.failed_node().is_some_and(|failed| played.contains(failed));
     let is_untested = |name: &String| {
         let then = revisions.name_then(name);
@@ -154,8 +160,12 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
     let is_new = |name: &&str| !recording.nodes.contains_key(revisions.name_then(name));
     let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
     let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
-    let reproduced = reproduces(case, control);
-    let verdict = if reproduced { verdict(case, changed, &ran_new, &differs) } else { Verdict::NotReproduced };
+    let reproduced = reproduces(case, control) && !(revisions.is_original && !differs.is_empty());
+    let verdict = match reproduced {
+        false => Verdict::NotReproduced,
+        true if revisions.is_original => Verdict::Reproduced,
+        true => verdict(case, changed, &ran_new, &differs),
+    };
     let kept = revisions.names_in_control();
     let compared = recording.nodes.keys().filter(|name| kept.contains(name.as_str())).count();
     let mut recorded: Vec<_> =

@@ -1,0 +1,158 @@
+//! The answer about groups within its budget.
+
+use serde::Serialize;
+
+use super::Found;
+use super::groups::{Failed, Group};
+use crate::budget::Ladder;
+use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::toolkit::Locale;
+use crate::toolkit::answer::{is_zero, success};
+use crate::tools::executions::stored_list::VERSION_CHARS;
+use crate::units::counted;
+
+/// Characters shown of the texts of an error.
+const MESSAGE_CHARS: usize = 160;
+const DESCRIPTION_CHARS: usize = 120;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    groups: Vec<Row<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_groups: u64,
+    failures: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    canceled: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_examined: Option<NotExamined<'a>>,
+    #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
+    guidance: Option<String>,
+}
+
+/// Failures that started at this time or earlier.
+#[derive(Serialize)]
+struct NotExamined<'a> {
+    before: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    workflow_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "is_one")]
+    variants: usize,
+    count: u64,
+    first: Shown<'a>,
+    last: Shown<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    good_before: Option<Shown<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited: Option<[String; 2]>,
+    good_after: u64,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+}
+
+fn is_one(number: &usize) -> bool {
+    *number == 1
+}
+
+impl<'a> Shown<'a> {
+    /// To the minute: `2026-11-21T21:57Z`.
+    fn of(failed: &'a Failed) -> Self {
+        let at = failed.at.as_deref().and_then(|at| Some(format!("{}Z", at.get(..16)?)));
+        Self { id: &failed.id, at }
+    }
+}
+
+impl<'a> Row<'a> {
+    fn of(group: &'a Group, part: usize) -> Self {
+        let text = |text: &str, chars: usize| shorten(text, chars / part);
+        let name = |name: &String| shorten_name(name, CUT_NAME_CHARS / part);
+        let error = [group.key.name.as_deref(), group.key.http_code.as_deref()];
+        let error = error.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        Self {
+            workflow_id: &group.key.workflow_id,
+            workflow: group.workflow_name.as_ref().map(name),
+            node: group.key.node.as_ref().map(name),
+            error: (!error.is_empty()).then(|| shorten(&error, MESSAGE_CHARS / part)),
+            message: text(&group.message, MESSAGE_CHARS),
+            description: group.description.as_deref().map(|description| text(description, DESCRIPTION_CHARS)),
+            variants: group.variants(),
+            count: group.count,
+            first: Shown::of(&group.first),
+            last: Shown::of(&group.last),
+            good_before: group.good_before.as_ref().map(Shown::of),
+            edited: group.edited().map(|both| both.map(|version| version.chars().take(VERSION_CHARS).collect())),
+            good_after: group.good_after,
+        }
+    }
+}
+
+/// How much is shown: so many groups, with texts of so small a part of their length.
+#[derive(Clone, Copy)]
+struct GroupLimits {
+    groups: usize,
+    part: usize,
+}
+
+/// The answer as it is sent: as many groups as fit.
+pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> String {
+    let message = match found.groups.is_empty() {
+        true => locale.choose("失敗はありません", "No failures").to_owned(),
+        false => locale
+            .choose(
+                &format!("失敗を {} グループにまとめました", found.total),
+                &format!(
+                    "{} in {}",
+                    counted(found.failures as usize, "failure", "failures"),
+                    counted(found.total, "group", "groups")
+                ),
+            )
+            .to_owned(),
+    };
+    let write = |limits: GroupLimits| {
+        let shown = &found.groups[..limits.groups.min(found.groups.len())];
+        let data = Data {
+            groups: shown.iter().map(|group| Row::of(group, limits.part)).collect(),
+            more_groups: (found.total - shown.len()) as u64,
+            failures: found.failures,
+            canceled: found.canceled,
+            not_examined: found.not_examined.as_deref().map(|before| NotExamined { before }),
+            guidance: guidance(shown),
+        };
+        success(&message, &data)
+    };
+    let most = GroupLimits { groups: found.groups.len(), part: 1 };
+    let ladder = Ladder::new(most)
+        .fewer(|limits| &mut limits.groups, |groups| groups - 1, 1)
+        .shorter(|limits| &mut limits.part, |part| part * 2, 16)
+        .fewer(|limits| &mut limits.groups, |groups| groups - 1, 0);
+    ladder.largest_that_fits(max_tokens, write).answer
+}
+
+/// The comparison that shows most: of the first failure after an edit, else of the largest group.
+fn guidance(groups: &[Group]) -> Option<String> {
+    let with_good = || groups.iter().filter(|group| group.good_before.is_some());
+    let group = with_good().find(|group| group.edited().is_some()).or_else(|| with_good().next())?;
+    let good = group.good_before.as_ref()?;
+    Some(format!(
+        "compare_executions(id: '{}', with: '{}') shows what differed when it began.",
+        group.first.id, good.id
+    ))
+}

@@ -1,0 +1,169 @@
+//! Failures of one kind: the same node of the same workflow, the same error but for values in its texts.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use indexmap::IndexMap;
+use tokio_util::sync::CancellationToken;
+
+use crate::execution::Failure;
+use crate::execution::kind::{Kind, merged};
+use crate::json::cut_name;
+use crate::store::{self, Listed, Query, Row, Store};
+
+/// What is shown of an execution without an error.
+const NO_ERROR: &str = "no error was recorded";
+
+/// Failures by what can never differ within a group; their kinds depend on all of them.
+#[derive(Default)]
+pub(super) struct Groups(IndexMap<Key, IndexMap<(Kind, Kind), Group>>);
+
+/// A workflow, a node, the class of the error, and an HTTP status.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub workflow_id: String,
+    pub node: Option<String>,
+    pub name: Option<String>,
+    pub http_code: Option<String>,
+}
+
+/// Failures of one kind.
+pub(super) struct Group {
+    pub key: Key,
+    pub workflow_name: Option<String>,
+    /// The texts of the newest one.
+    pub message: String,
+    pub description: Option<String>,
+    pub count: u64,
+    /// Hashes of the different texts.
+    texts: HashSet<u64>,
+    pub first: Failed,
+    pub last: Failed,
+    /// The newest good execution of the workflow before the first of them, if the store still has it.
+    pub good_before: Option<Failed>,
+    /// How many good ones there were after the last of them.
+    pub good_after: u64,
+}
+
+/// An execution in a group.
+#[derive(Clone)]
+pub(super) struct Failed {
+    pub id: String,
+    pub at: Option<String>,
+    pub version: Option<String>,
+    is_manual: bool,
+}
+
+impl Failed {
+    fn of(row: &Row) -> Self {
+        Self {
+            id: row.id().to_owned(),
+            at: row.started_at().map(str::to_owned),
+            version: row.workflow_version().map(str::to_owned),
+            is_manual: row.mode() == Some("manual"),
+        }
+    }
+
+    fn number(&self) -> Option<i64> {
+        self.id.parse().ok()
+    }
+}
+
+impl Groups {
+    /// Adds a failure, older than those before it.
+    pub(super) fn add(&mut self, Listed { row, workflow_name }: &Listed, error: Option<&Failure>) {
+        let key = Key {
+            workflow_id: row.workflow_id().to_owned(),
+            node: error.and_then(|error| error.node_name.clone()),
+            name: error.and_then(|error| error.name.as_ref()).map(|name| name.kept.clone()),
+            http_code: error.and_then(|error| error.http_code.clone()),
+        };
+        let text = error.and_then(|error| error.message.as_ref()).map_or(NO_ERROR, |message| &message.kept);
+        let description = error.and_then(|error| error.description.as_ref()).map(|text| text.kept.clone());
+        let kinds = (Kind::of(text), description.as_deref().map(Kind::of).unwrap_or_default());
+        let failed = Failed::of(row);
+        let alike = self.0.entry(key.clone()).or_default();
+        let group = alike.entry(kinds).or_insert_with(|| Group {
+            key,
+            workflow_name: workflow_name.clone().map(cut_name),
+            message: text.to_owned(),
+            description: description.clone(),
+            count: 0,
+            texts: HashSet::new(),
+            first: failed.clone(),
+            last: failed.clone(),
+            good_before: None,
+            good_after: 0,
+        });
+        let mut hash = DefaultHasher::new();
+        (text, &description).hash(&mut hash);
+        group.texts.insert(hash.finish());
+        group.count += 1;
+        group.first = failed;
+    }
+
+    /// The largest groups, at most so many, and how many there are.
+    pub(super) fn finish(self, most: u64) -> (Vec<Group>, usize) {
+        let mut groups: Vec<_> = self.0.into_values().flat_map(joined).collect();
+        groups.sort_by_key(|group| Reverse((group.count, group.last.number())));
+        let total = groups.len();
+        groups.truncate(most as usize);
+        (groups, total)
+    }
+}
+
+/// Joins what turns out to be of one kind beside all the others of its node.
+fn joined(alike: IndexMap<(Kind, Kind), Group>) -> impl Iterator<Item = Group> {
+    let (messages, descriptions): (Vec<_>, Vec<_>) = alike.keys().cloned().unzip();
+    let kinds = merged(&messages).into_iter().zip(merged(&descriptions));
+    let mut joined: IndexMap<(String, String), Group> = IndexMap::new();
+    for (kind, group) in kinds.zip(alike.into_values()) {
+        match joined.entry(kind) {
+            indexmap::map::Entry::Occupied(mut known) => known.get_mut().join(group),
+            indexmap::map::Entry::Vacant(new) => {
+                new.insert(group);
+            }
+        }
+    }
+    joined.into_values()
+}
+
+impl Group {
+    /// How many different texts there are.
+    pub(super) fn variants(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The versions of the workflow that ran before it began and when it began, if both are known and differ.
+    pub(super) fn edited(&self) -> Option<[&str; 2]> {
+        let both = [self.good_before.as_ref()?.version.as_deref()?, self.first.version.as_deref()?];
+        (both[0] != both[1]).then_some(both)
+    }
+
+    fn join(&mut self, other: Self) {
+        if other.last.number() > self.last.number() {
+            (self.message, self.description, self.last) = (other.message, other.description, other.last);
+        }
+        if other.first.number() < self.first.number() {
+            self.first = other.first;
+        }
+        self.count += other.count;
+        self.texts.extend(other.texts);
+    }
+
+    /// Reads what was good before and after. A manual execution says nothing about others: its data may be pinned.
+    pub(super) fn look_around(&mut self, store: &Store, cancel: &CancellationToken) -> Result<(), store::Error> {
+        let good = |failed: &Failed| Query {
+            workflow_id: Some(self.key.workflow_id.clone()),
+            status: Some("success".to_owned()),
+            without_manual: !failed.is_manual,
+            ..Query::default()
+        };
+        let before = Query { below: self.first.number(), limit: 1, ..good(&self.first) };
+        let after = Query { above: self.last.number(), ..good(&self.last) };
+        self.good_before = store.list(&before, cancel)?.first().map(|listed| Failed::of(&listed.row));
+        self.good_after = store.count(&after, cancel)?;
+        Ok(())
+    }
+}
