@@ -2,10 +2,10 @@
 
 use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
-use super::{render, render_proof, render_workflow};
+use super::{render, render_many, render_proof, render_workflow};
 use crate::tools::executions::{
-    compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields, group_failures,
-    list_executions, search_execution, trace_execution_item,
+    compare_executions, describe_execution, find_executions, get_execution, get_execution_by_node,
+    get_execution_fields, group_failures, list_executions, search_execution, trace_execution_item, workflow_trend,
 };
 use crate::tools::proof::{prove_fix, publish_workflow_version, retry_execution, stop_execution};
 use crate::tools::view::view_summary;
@@ -289,6 +289,37 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         ..ROW
     },
     ToolCommand {
+        name: "find",
+        tool: &find_executions::TOOL,
+        about: "Find the executions of a store in which a value occurs",
+        spelling: Spelling {
+            positional: &["text"],
+            renamed: &[("nodeName", "node")],
+            help: &[
+                COMMON,
+                &[
+                    ("text", "Part of a string, or a whole number or literal; capitals count only if there are some"),
+                    ("path", "The end of the value's path, such as lines[].taxRate"),
+                    ("equals", "Only this value"),
+                    ("above", "Only values above this one, with --path"),
+                    ("below", "Only values below this one, with --path"),
+                    ("nodeName", "Only values of the node with this name"),
+                    ("workflowId", "Only executions of this workflow"),
+                    ("status", "Only executions with this status"),
+                    ("startedAfter", "Only executions started at or after this time (ISO 8601)"),
+                    ("startedBefore", "Only executions started at or before this time (ISO 8601)"),
+                ],
+            ],
+            ..Spelling::OPTIONS
+        },
+        render: render_many::found,
+        examples: &[
+            "n8n-lens find 'order 4711' --store ~/.n8n",
+            "n8n-lens find --path customer.id --equals 17 --store ~/.n8n",
+        ],
+        ..ROW
+    },
+    ToolCommand {
         name: "failures",
         tool: &group_failures::TOOL,
         about: "Group the failed executions of a store by what failed",
@@ -306,11 +337,32 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             renamed: &[("nodeName", "node")],
             ..Spelling::OPTIONS
         },
-        render: render::failures,
+        render: render_many::failures,
         examples: &[
             "n8n-lens failures --store ~/.n8n",
             "n8n-lens failures --store ~/.n8n --started-after 2026-11-01T00:00:00Z",
         ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "trend",
+        tool: &workflow_trend::TOOL,
+        about: "Show what moved at the nodes of a workflow in a store: slower, failing, other numbers of items",
+        spelling: Spelling {
+            positional: &["workflowId"],
+            renamed: &[("workflowId", "workflow")],
+            help: &[
+                COMMON,
+                &[
+                    ("workflowId", "The workflow's id"),
+                    ("period", "Compare the last 1h to 30d with the seven periods before it (default: 24h)"),
+                    ("until", "The end of the last period (ISO 8601; default: now)"),
+                ],
+            ],
+            ..Spelling::OPTIONS
+        },
+        render: render_many::trend,
+        examples: &["n8n-lens trend OrdersWorkflow01 --store ~/.n8n --period 7d"],
         ..ROW
     },
     ToolCommand {

@@ -354,24 +354,6 @@ pub(super) fn trace(answer: &Value) -> Styled {
     Styled(format!("{table}{}", remarks(data)))
 }
 
-/// Groups of failures: a row for each.
-pub(super) fn failures(answer: &Value) -> Styled {
-    let data = &answer["data"];
-    let text = |value: &Value| plain(value.as_str().unwrap_or_default());
-    let rows = data["groups"].as_array().into_iter().flatten().map(|group| {
-        let time =
-            |at: &Value| if at.is_null() { String::new() } else { format!("{} {}", text(&at["id"]), text(&at["at"])) };
-        let edited = if group["edited"].is_null() { "" } else { ", edited" };
-        let good = format!("{}{edited}", time(&group["goodBefore"]));
-        let what = [&group["error"], &group["message"]].map(text).join(" ");
-        let cells = [group["count"].to_string(), text(&group["workflow"]), text(&group["node"]), what];
-        cells.into_iter().chain([time(&group["first"]), time(&group["last"]), good]).map(Cell::new).collect::<Vec<_>>()
-    });
-    let head = ["Count", "Workflow", "Node", "Error", "First", "Last", "Good before"];
-    let table = table(head, rows, &[1, 2, 3]);
-    Styled(format!("{}\n{table}", text(&answer["message"])))
-}
-
 /// A comparison: a line with counts, and a row for each difference.
 pub(super) fn compare(answer: &Value) -> Styled {
     let data = &answer["data"];
@@ -435,7 +417,7 @@ fn pair_row(node: &str, what: &str, value: &Value) -> Vec<Cell> {
 }
 
 /// A text, the elements of a list, or JSON.
-fn listed(value: &Value) -> String {
+pub(super) fn listed(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(elements) => elements.iter().map(listed).collect::<Vec<_>>().join(", "),

@@ -105,6 +105,7 @@ mod items;
 pub mod kind;
 pub mod lookup;
 pub mod node;
+pub mod node_runs;
 mod order;
 pub mod recording;
 mod redaction;
@@ -129,7 +130,7 @@ pub use items::{ItemList, ItemLists};
 pub use related::{Children, Parent};
 pub use run::Run;
 pub use source::InputSource;
-pub use stored::{StoredExecution, StoredProjection};
+pub use stored::{Searched, StoredExecution, StoredProjection};
 
 /// Why an execution could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -27,9 +27,10 @@ use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
 use super::lookup::{LookupProjection, RunsProjection};
 use super::node::{NodeProjection, NodeRunProjection};
+use super::node_runs::NodeRunsProjection;
 use super::recording::RecordingProjection;
 use super::redaction::{self, Reason};
-use super::search::SearchProjection;
+use super::search::{SearchProjection, SearchView};
 use super::summary::{Counting, SummaryProjection};
 use super::timeline::TimelineProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
@@ -140,6 +141,12 @@ impl StoredProjection for RunsProjection {
     }
 }
 
+impl StoredProjection for NodeRunsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, Focus::All)
+    }
+}
+
 impl StoredProjection for RecordingProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::whole(execution)?.read(self, Focus::All)
@@ -160,6 +167,35 @@ where
 {
     fn read_stored(&self, execution: StoredExecution<'_>) -> T {
         self.apply(self.inner().read_stored(execution))
+    }
+}
+
+/// What a search of one of many stored executions found.
+#[derive(Debug)]
+pub enum Searched {
+    /// n8n's redaction policy hides its data: whether it has what is searched is not said.
+    Redacted,
+    /// Nothing.
+    Nothing,
+    /// This.
+    Found(SearchView),
+}
+
+impl SearchProjection {
+    /// Searches one of many executions: nothing of it is parsed if its text cannot have a match.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn search_stored(&self, execution: StoredExecution<'_>) -> Result<Searched, Error> {
+        let mut opened = Opened::new(execution)?;
+        if opened.redaction.is_some() {
+            return Ok(Searched::Redacted);
+        }
+        if !self.query.may_match(&mut opened.text).map_err(|error| Error::Read(ReadError::Io(error)))? {
+            return Ok(Searched::Nothing);
+        }
+        let view = opened.read(self, Focus::All)?;
+        Ok(if view.total > 0 { Searched::Found(view) } else { Searched::Nothing })
     }
 }
 

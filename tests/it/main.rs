@@ -56,6 +56,8 @@ mod listeners;
 #[cfg(target_os = "linux")]
 mod load;
 mod lookup;
+/// Questions about many executions of a store.
+mod many;
 /// The messages of successful calls in both languages.
 mod messages;
 /// Pages of a node's items.

@@ -262,7 +262,7 @@ fn what_cannot_be_proven_is_refused_before_anything_is_created() {
         (with("/status", json!("running")), "it is running"),
         (with("/data/resultData/runData", json!({})), "no node ran"),
         (two, "several nodes"),
-        (large, "more than 4 MB"),
+        (large, "more than 1 MB"),
     ];
     for (recorded, expected) in cases {
         let proof = ProofN8n::new(recorded, Arc::new(passes));
@@ -363,7 +363,7 @@ fn a_replay_can_be_checked_by_itself() {
     let other: Play = Arc::new(|_, execution| {
         execution["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][1]["json"]["a"] = json!("other");
     });
-    let proof = ProofN8n { play: other, ..proof };
+    let proof = proof.playing(other);
     let n8n = serve(&proof);
     let mut client = self::client(&n8n, &[]);
     let data = call(&mut client, "prove_fix", check)["data"].clone();

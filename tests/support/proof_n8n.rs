@@ -20,7 +20,7 @@ pub struct ProofN8n {
     pub store: WorkflowStore,
     /// The execution whose data are used.
     recorded: Value,
-    pub play: Play,
+    play: Play,
     /// The executions of copies, by id.
     played: Arc<Mutex<BTreeMap<String, Value>>>,
     /// The bodies with which webhooks of copies were called, by path.
@@ -36,6 +36,11 @@ impl ProofN8n {
         workflow["active"] = json!(true);
         store.put(workflow);
         Self { store, recorded, play, played: Arc::default(), calls: Arc::default() }
+    }
+
+    /// The same n8n, where the changed copy does this.
+    pub fn playing(&self, play: Play) -> Self {
+        Self { play, played: Arc::default(), ..self.clone() }
     }
 
     /// The names of the copies that exist.

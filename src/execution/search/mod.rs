@@ -3,6 +3,7 @@
 mod hits;
 mod query;
 mod related;
+mod stored_text;
 
 use std::io::Read;
 use std::ops::Range;

@@ -211,6 +211,11 @@ impl TextPattern {
         Prefilter::text(self.literal.as_ref()?, self.ignores_case)
     }
 
+    /// How many bytes the text has; 0 of a regular expression.
+    pub(super) fn literal_len(&self) -> usize {
+        self.literal.as_ref().map_or(0, String::len)
+    }
+
     fn find(&self, text: &str) -> Option<Range<usize>> {
         self.pattern.find(text).map(|found| found.range())
     }

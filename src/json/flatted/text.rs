@@ -147,6 +147,11 @@ impl<'a> Flatted<'a> {
         &mut *self.source
     }
 
+    /// Whether the source is the inside of a JSON string.
+    pub fn is_escaped(&self) -> bool {
+        self.is_escaped
+    }
+
     /// The first 12 bytes of the source, unchanged; they begin with a bracket if it is a flatted text.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 //! Tools for executions: from the list to the node that failed.
 
+mod asked_value;
 pub mod compare_executions;
 pub mod describe_execution;
 pub mod explain_execution;
 mod field_lines;
+pub mod find_executions;
 mod first_value;
 pub mod get_execution;
 pub mod get_execution_by_node;
@@ -19,6 +21,7 @@ mod source;
 mod stored_list;
 pub mod summary_answer;
 pub mod trace_execution_item;
+pub mod workflow_trend;
 
 pub(super) use first_value::FirstValue;
 pub use saved::{SavedExecution, SavedExecutions, open};
@@ -55,7 +58,12 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
         ("compare_executions", "compare_executions shows what is different from the last successful execution."),
+        ("find_executions", "find_executions finds a value in all executions of the store."),
         ("group_failures", "group_failures shows which failures there are, and since when."),
+        (
+            "workflow_trend",
+            "workflow_trend shows which nodes of a workflow became slower, or fail more often, and since when.",
+        ),
     ],
     tools: &[
         &list_executions::TOOL,
@@ -66,13 +74,15 @@ pub static TOOLSET: Toolset = Toolset {
         &get_execution_fields::TOOL,
         &trace_execution_item::TOOL,
         &compare_executions::TOOL,
+        &find_executions::TOOL,
         &group_failures::TOOL,
+        &workflow_trend::TOOL,
     ],
     prompts: &[&explain_execution::PROMPT],
 };
 
 /// The tools that are about many executions, which only a store can answer.
-pub static OF_STORE: [&super::Tool; 1] = [&group_failures::TOOL];
+pub static OF_STORE: [&super::Tool; 3] = [&find_executions::TOOL, &group_failures::TOOL, &workflow_trend::TOOL];
 
 /// The refusal of such a tool without a store.
 fn needs_store() -> super::Error {

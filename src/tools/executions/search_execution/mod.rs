@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::asked_value::{pattern, scalar};
 use super::not_found::check_node;
 use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
 use crate::execution::search::{
-    Also, Condition, Operand, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
+    Also, Condition, Operand, PathEnd, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
@@ -146,9 +147,7 @@ impl SearchExecution {
             (Some(text), true) => TextPattern::regex(text)
                 .map(Some)
                 .map_err(|why| Error::argument("text", format!("is not a valid regular expression: {why}."))),
-            (Some(text), false) => TextPattern::literal(text)
-                .map(Some)
-                .map_err(|why| Error::argument("text", format!("cannot be searched: {why}. Search a part of it."))),
+            (Some(text), false) => pattern(text).map(Some),
         }
     }
 
@@ -228,8 +227,6 @@ impl Conditions<'_> {
 fn read(operand: &ScalarOrPath) -> Operand {
     match operand {
         ScalarOrPath::Path(path) => Operand::Path(PathEnd::new(path)),
-        ScalarOrPath::Scalar(Value::Bool(boolean)) => Operand::Scalar(Scalar::Boolean(*boolean)),
-        ScalarOrPath::Scalar(Value::String(text)) => Operand::Scalar(Scalar::Text(text.clone())),
-        ScalarOrPath::Scalar(other) => Operand::Scalar(Scalar::Number(other.to_string())),
+        ScalarOrPath::Scalar(value) => Operand::Scalar(scalar(value)),
     }
 }

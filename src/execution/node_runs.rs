@@ -1,0 +1,103 @@
+//! The runs of all nodes of an execution: how long each took, how it ended, and how many items it output.
+
+use std::io::Read;
+
+use super::Error;
+use super::header::Header;
+use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver};
+use crate::json::{Cursor, Keep, Projection, ReadError};
+
+/// The most runs that are held, 40 bytes each.
+const MOST: usize = 100_000;
+
+/// Reads [`NodeRuns`]: items are counted, and not read.
+///
+/// ```
+/// use n8n_lens::execution::node_runs::NodeRunsProjection;
+/// use n8n_lens::json::Projection;
+///
+/// let body = br#"{"id":"7","data":{"resultData":{"runData":{"Read":[
+///     {"startTime":1795226662000,"executionTime":30,"executionStatus":"success","data":{"main":[[{},{}],[{}]]}}
+/// ]}}}}"#;
+/// let runs = NodeRunsProjection.read_from(&body[..])?;
+/// let (name, of_node) = &runs.nodes[0];
+/// assert_eq!((name.as_str(), of_node[0].ms, of_node[0].items, of_node[0].failed), ("Read", 30, 3, false));
+/// # Ok::<_, n8n_lens::execution::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct NodeRunsProjection;
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct NodeRuns {
+    /// The execution's metadata.
+    pub header: Header,
+    /// The nodes, in the order of the body, with their runs.
+    pub nodes: Vec<(String, Vec<NodeRun>)>,
+    /// How many runs there are beyond the 100,000 that are held.
+    pub left_out: u64,
+}
+
+/// A run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeRun {
+    /// How long it took, ms.
+    pub ms: u64,
+    /// Items in its outputs, of all types of connections.
+    pub items: u64,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+impl Projection for NodeRunsProjection {
+    type View = Result<NodeRuns, Error>;
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Skip));
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        let execution = runs::read(cursor, |_| Reader::default(), Cursor::skip)?;
+        let Reader { nodes, left_out, .. } = execution.runs;
+        Ok(NodeRuns { header: execution.header, nodes, left_out })
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    nodes: Vec<(String, Vec<NodeRun>)>,
+    runs: Vec<NodeRun>,
+    held: usize,
+    /// Items of the run that is being read.
+    items: u64,
+    left_out: u64,
+}
+
+impl RunObserver for Reader {
+    const PARTS: Parts = Parts::TIME.and(Parts::STATUS).and(Parts::OUTPUTS);
+
+    fn begin_node(&mut self, _: &str) {
+        self.runs.clear();
+    }
+
+    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        item.skip()
+    }
+
+    fn end_list(&mut self, end: ItemPlace) {
+        self.items += end.item;
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        let items = std::mem::take(&mut self.items);
+        if self.held >= MOST {
+            self.left_out += 1;
+            return Ok(());
+        }
+        self.held += 1;
+        self.runs.push(NodeRun { ms: run.ms(), items, failed: run.failed });
+        Ok(())
+    }
+
+    fn end_node(&mut self, name: String) {
+        self.nodes.retain(|(known, _)| *known != name);
+        self.nodes.push((name, std::mem::take(&mut self.runs)));
+    }
+}

@@ -1,0 +1,179 @@
+//! The answer about a trend within its budget.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Periods, Seen, SeenExecution};
+use crate::budget::Ladder;
+use crate::execution::trend::{Figures, Level, Moved, PERIODS};
+use crate::json::{CUT_NAME_CHARS, shorten_name};
+use crate::toolkit::Locale;
+use crate::toolkit::answer::{is_zero, success};
+use crate::tools::executions::stored_list::VERSION_CHARS;
+use crate::units::counted;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    workflow_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<String>,
+    before: Window,
+    after: Window,
+    moved: Vec<Row<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    moved_more: u64,
+    steady: usize,
+    too_few: Vec<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    too_few_more: u64,
+    #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
+    guidance: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Window {
+    from: String,
+    to: String,
+    executions: usize,
+    failures: usize,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    node: String,
+    what: &'static str,
+    before: ShownLevel,
+    after: ShownLevel,
+    since: Since<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited: Option<[String; 2]>,
+}
+
+#[derive(Serialize)]
+struct ShownLevel {
+    runs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p50: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p95: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cases: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Since<'a> {
+    id: &'a str,
+    at: String,
+}
+
+/// To the minute: `2026-11-21T21:57Z`.
+fn minute(at: &str) -> String {
+    at.get(..16).map_or_else(|| at.to_owned(), |at| format!("{at}Z"))
+}
+
+impl ShownLevel {
+    fn of(level: &Level) -> Self {
+        let shown = Self { runs: level.runs, p50: None, p95: None, cases: None };
+        match level.figures {
+            Figures::Spread { p50, p95 } => Self { p50: Some(p50), p95: Some(p95), ..shown },
+            Figures::Cases { count, .. } => Self { cases: Some(count), ..shown },
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    fn of(moved: &Moved, seen: &'a Seen, chars: usize) -> Self {
+        let execution = seen.executions.get(moved.since.execution as usize);
+        let short = |version: &str| version.chars().take(VERSION_CHARS).collect::<String>();
+        Self {
+            node: shorten_name(&moved.node, chars),
+            what: moved.what.name(),
+            before: ShownLevel::of(&moved.before),
+            after: ShownLevel::of(&moved.after),
+            since: Since {
+                id: execution.map_or("", |execution| &execution.id),
+                at: execution.map(|execution| minute(&execution.at)).unwrap_or_default(),
+            },
+            edited: moved.since.edited.and_then(|(old, new)| {
+                let versions = distinct_versions(seen);
+                let version = |at: u16| versions.get(usize::from(at)).copied().flatten().map(short);
+                Some([version(old)?, version(new)?])
+            }),
+        }
+    }
+}
+
+/// The versions in the order in which they first ran: as they were numbered.
+fn distinct_versions(seen: &Seen) -> Vec<Option<&str>> {
+    let mut versions: Vec<Option<&str>> = Vec::new();
+    for execution in &seen.executions {
+        let version = execution.version.as_deref();
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    versions
+}
+
+/// How much is shown: so many entries of each list, with so many characters of a name.
+#[derive(Clone, Copy)]
+struct TrendLimits {
+    moved: usize,
+    too_few: usize,
+    chars: usize,
+}
+
+/// The answer as it is sent.
+pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens: usize, locale: Locale) -> String {
+    let movements = &seen.movements;
+    let judged = movements.steady
+        + movements.moved.iter().map(|moved| &moved.node).collect::<std::collections::HashSet<_>>().len();
+    let message = match movements.moved.len() {
+        0 => {
+            locale.choose("変化はありません", "Nothing moved").to_owned()
+                + &locale.choose(
+                    &format!("（{judged} ノードを判定）"),
+                    &format!(" ({} judged)", counted(judged, "node", "nodes")),
+                )
+        }
+        moved => {
+            locale.choose(&format!("{moved} 件の変化があります"), &counted(moved, "node moved", "movements")).to_owned()
+        }
+    };
+    let window = |from: Timestamp, to: Timestamp, is_in: &dyn Fn(&&SeenExecution) -> bool| {
+        let within: Vec<_> = seen.executions.iter().filter(is_in).collect();
+        Window {
+            from: minute(&from.to_string()),
+            to: minute(&to.to_string()),
+            executions: within.len(),
+            failures: within.iter().filter(|execution| execution.failed).count(),
+        }
+    };
+    let write = |limits: TrendLimits| {
+        let (moved, too_few) = (&movements.moved, &movements.too_few);
+        let data = Data {
+            workflow_id: workflow,
+            workflow: seen.workflow_name.as_ref().map(|name| shorten_name(name, limits.chars)),
+            before: window(periods.begin(), periods.last(), &|execution| execution.period < PERIODS - 1),
+            after: window(periods.last(), periods.until, &|execution| execution.period == PERIODS - 1),
+            moved: moved.iter().take(limits.moved).map(|moved| Row::of(moved, seen, limits.chars)).collect(),
+            moved_more: moved.len().saturating_sub(limits.moved) as u64,
+            steady: movements.steady,
+            too_few: too_few.iter().take(limits.too_few).map(|name| shorten_name(name, limits.chars)).collect(),
+            too_few_more: too_few.len().saturating_sub(limits.too_few) as u64,
+            guidance: moved.first().map(|moved| {
+                let since = Row::of(moved, seen, limits.chars).since.id.to_owned();
+                format!("compare_executions(id: '{since}') shows what differs from the last good execution before it.")
+            }),
+        };
+        success(&message, &data)
+    };
+    let most =
+        TrendLimits { moved: movements.moved.len(), too_few: movements.too_few.len().min(20), chars: CUT_NAME_CHARS };
+    let ladder = Ladder::new(most)
+        .fewer(|limits| &mut limits.too_few, |names| names - 1, 0)
+        .fewer(|limits| &mut limits.moved, |moved| moved - 1, 1)
+        .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 12);
+    ladder.largest_that_fits(max_tokens, write).answer
+}

@@ -1,0 +1,236 @@
+//! `workflow_trend`: what moved at the nodes of a workflow, in the last period against the seven before it.
+//!
+//! ```text
+//! executions of eight periods, newest first -> the runs of their nodes -> oldest first -> what moved, and since when
+//! ```
+
+mod answer;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indexmap::IndexSet;
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::source::{MARK_TOKENS, Origin};
+use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
+use crate::execution::trend::{Movements, Observation, PERIODS, Trend};
+use crate::execution::{StoredExecution, StoredProjection};
+use crate::n8n::Progress;
+use crate::store::{self, Query, Row, Store};
+use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
+use crate::toolkit::{Date, Effect, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+
+/// The tool; it needs n8n's store.
+pub static TOOL: Tool = Tool {
+    name: "workflow_trend",
+    title: "Trend of a workflow",
+    description: "Say what moved in a workflow: nodes that became slower, fail more often, or return other numbers of items in the last \
+                  period than in each of the seven before, since which execution, and whether an edit came with it.",
+    parameters: WorkflowTrend::PARAMETERS,
+    effect: Effect::Read,
+    handler: Handler::of::<WorkflowTrend>(),
+};
+
+/// The most executions that are read, and how long that may take.
+const MAX_EXECUTIONS: usize = 20_000;
+const MAX_TIME: Duration = Duration::from_secs(15);
+
+/// Executions that are read in one go.
+const BATCH: u64 = 100;
+
+/// The shortest and the longest period.
+const SHORTEST: SignedDuration = SignedDuration::from_hours(1);
+const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+arguments! {
+    struct WorkflowTrend {
+        workflow_id: Text = "The workflow's id.",
+        period: Option<Text> = "1h to 30d, default 24h.",
+        until: Option<Date> = "The end of the last period, default now.",
+        max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
+    }
+}
+
+/// The eight periods.
+#[derive(Clone, Copy, Debug)]
+struct Periods {
+    until: Timestamp,
+    length: SignedDuration,
+}
+
+/// What was read.
+#[derive(Default)]
+struct Seen {
+    workflow_name: Option<String>,
+    /// The executions, oldest first.
+    executions: Vec<SeenExecution>,
+    movements: Movements,
+}
+
+/// An execution of one of the periods.
+struct SeenExecution {
+    id: String,
+    at: String,
+    version: Option<String>,
+    period: u8,
+    failed: bool,
+}
+
+impl ToolCall for WorkflowTrend {
+    async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
+        let Some(store) = &context.store else { return Err(super::needs_store()) };
+        let (periods, workflow) = (self.periods()?, self.workflow_id);
+        let (locale, max_tokens, reveal) = (context.locale, self.max_tokens - MARK_TOKENS, store.reveals());
+        let asked = workflow.clone();
+        let seen = store.ask(move |store, cancel| read(store, cancel, &asked, periods, reveal)).await?;
+        let seen = seen.ok_or_else(|| {
+            Error::FailedPrecondition(format!(
+                "There are more executions in these eight periods than can be read in one call ({MAX_EXECUTIONS}, or {} s): choose a \
+                 shorter period.",
+                MAX_TIME.as_secs()
+            ))
+        })?;
+        let answer = answer::compose(&workflow, periods, &seen, max_tokens, locale);
+        Ok(Origin::Store { deleted: false }.mark(answer))
+    }
+}
+
+impl WorkflowTrend {
+    fn periods(&self) -> Result<Periods, Error> {
+        let problem = || Error::argument("period", "must be between 1h and 30d, such as 24h or 7d.");
+        let length = match self.period.as_deref() {
+            None => SignedDuration::from_hours(24),
+            Some(period) => period_of(period).ok_or_else(problem)?,
+        };
+        let until = match &self.until {
+            Some(until) => until.parse().map_err(|_| Error::argument("until", "must be a date, ISO 8601."))?,
+            None => Timestamp::now(),
+        };
+        Ok(Periods { until, length })
+    }
+}
+
+/// A length such as `24h` or `7d`.
+fn period_of(text: &str) -> Option<SignedDuration> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let hours = match unit {
+        "h" => 1,
+        "d" => 24,
+        _ => return None,
+    };
+    let length = SignedDuration::from_hours(number.parse::<u16>().ok()?.into());
+    Some(length.checked_mul(hours)?).filter(|length| (SHORTEST..=LONGEST).contains(length))
+}
+
+impl Periods {
+    /// When the earliest one begins.
+    fn begin(self) -> Timestamp {
+        self.until.checked_sub(self.length * i32::from(PERIODS)).unwrap_or(Timestamp::MIN)
+    }
+
+    /// When the last one begins.
+    fn last(self) -> Timestamp {
+        self.until.checked_sub(self.length).unwrap_or(Timestamp::MIN)
+    }
+
+    /// The period of a time, if it is in one.
+    fn of(self, at: Timestamp) -> Option<u8> {
+        let since = at.duration_since(self.begin()).as_millis();
+        let period = u8::try_from(since.checked_div(self.length.as_millis())?).ok()?;
+        // The end belongs to the last period.
+        let period = if at == self.until { PERIODS - 1 } else { period };
+        (since >= 0 && period < PERIODS).then_some(period)
+    }
+}
+
+/// Reads all executions of the periods; `None` if there are too many.
+fn read(
+    store: &Store,
+    cancel: &CancellationToken,
+    workflow: &str,
+    periods: Periods,
+    reveal: bool,
+) -> Result<Option<Seen>, store::Error> {
+    let begun = Instant::now();
+    // A manual execution says nothing about others: its data may be pinned.
+    let mut query = Query {
+        workflow_id: Some(workflow.to_owned()),
+        started_after: Some(periods.begin().to_string()),
+        started_before: Some(periods.until.to_string()),
+        without_manual: true,
+        limit: BATCH,
+        ..Query::default()
+    };
+    let (mut seen, mut runs) = (Seen::default(), Vec::new());
+    loop {
+        let batch = store.read_each(&query, cancel, |execution| {
+            let store::Execution { row, header, workflow, data } = execution;
+            let stored = StoredExecution { header, workflow, data, reveal };
+            has_ended(row).then(|| NodeRunsProjection.read_stored(stored).ok()).flatten()
+        })?;
+        let is_last = (batch.len() as u64) < BATCH;
+        query.below = batch.last().and_then(|(listed, _)| listed.row.id().parse().ok());
+        for (listed, of_nodes) in batch {
+            seen.workflow_name = seen.workflow_name.or(listed.workflow_name);
+            if let Some(execution) = seen_execution(&listed.row, periods) {
+                seen.executions.push(execution);
+                runs.push(of_nodes.unwrap_or_default());
+            }
+        }
+        if is_last {
+            break;
+        }
+        if seen.executions.len() > MAX_EXECUTIONS || begun.elapsed() > MAX_TIME {
+            return Ok(None);
+        }
+    }
+    seen.executions.reverse();
+    runs.reverse();
+    seen.movements = movements(&seen.executions, &runs);
+    Ok(Some(seen))
+}
+
+/// Whether it ran to an end of its own: one that was canceled says nothing about its nodes.
+fn has_ended(row: &Row) -> bool {
+    matches!(row.status(), Some("success" | "error" | "crashed"))
+}
+
+fn seen_execution(row: &Row, periods: Periods) -> Option<SeenExecution> {
+    let at = row.started_at()?;
+    let period = periods.of(at.parse().ok()?)?;
+    has_ended(row).then(|| SeenExecution {
+        id: row.id().to_owned(),
+        at: at.to_owned(),
+        version: row.workflow_version().map(str::to_owned),
+        period,
+        failed: row.status() != Some("success"),
+    })
+}
+
+/// What moved, from the runs of each execution, oldest first.
+fn movements(executions: &[SeenExecution], runs: &[NodeRuns]) -> Movements {
+    let (mut trend, mut versions) = (Trend::default(), IndexSet::new());
+    for (number, (execution, runs)) in executions.iter().zip(runs).enumerate() {
+        let version = versions.insert_full(&execution.version).0;
+        for (name, of_node) in &runs.nodes {
+            for run in of_node {
+                let number_of = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+                let observation = Observation {
+                    execution: number_of(number as u64),
+                    ms: number_of(run.ms),
+                    items: number_of(run.items),
+                    version: u16::try_from(version).unwrap_or(u16::MAX),
+                    period: execution.period,
+                    failed: run.failed,
+                };
+                if !trend.push(name, observation) {
+                    break;
+                }
+            }
+        }
+    }
+    trend.finish()
+}

@@ -1,0 +1,351 @@
+//! Questions about many executions, through the real binary on n8n's own store: groups of failures, and what moved.
+
+use std::path::Path;
+use std::process::Command;
+
+use n8n_lens::execution::node_runs::NodeRunsProjection;
+use n8n_lens::execution::{StoredProjection, summary::SummaryProjection};
+use n8n_lens::json::Projection;
+use serde_json::{Value, json};
+
+use crate::fixtures;
+use crate::flatten::{Share, stored};
+use crate::support::n8n_store::N8nFolder;
+
+/// When an execution started: one each hour from the first of October on.
+fn at(id: u64) -> String {
+    format!("2026-10-{:02}T{:02}:00:00.000Z", 1 + id / 24, id % 24)
+}
+
+/// An execution of three nodes.
+fn execution(id: u64, version: &str) -> Value {
+    let run = |index: u64, ms: u64, items: usize| {
+        json!([{"executionIndex": index, "startTime": index, "executionTime": ms,
+        "executionStatus": "success", "source": [], "data": {"main": [vec![json!({"json": {"n": id}}); items]]}}])
+    };
+    // What is equal in n8n's text varies here, as in life.
+    let ms = 300 + (id * 7919) % 97;
+    json!({"id": id.to_string(), "workflowId": "w", "status": "success", "finished": true, "mode": "webhook",
+        "startedAt": at(id), "stoppedAt": at(id), "workflowVersionId": format!("{version}-0000-4000-8000-000000000000"),
+        "data": {"resultData": {"runData": {"Z start": run(0, 1, 1), "A call": run(1, ms, 2), "constructor": run(2, 120, 3)}}},
+        "workflowData": {"id": "w", "name": "Orders \u{1f600}", "nodes": [], "connections": {}}})
+}
+
+/// The same, where a node failed.
+fn failed(id: u64, version: &str, node: &str, error: Value) -> Value {
+    let mut body = execution(id, version);
+    (body["status"], body["finished"]) = (json!("error"), json!(false));
+    let result = &mut body["data"]["resultData"];
+    result["runData"][node][0]["executionStatus"] = json!("error");
+    result["runData"][node][0]["error"] = error.clone();
+    (result["error"], result["lastNodeExecuted"]) = (error, json!(node));
+    body
+}
+
+fn ask(store: &Path, arguments: &[&str]) -> Value {
+    let mut command = Command::new(crate::support::binary());
+    command.arg(arguments[0]).args(["--json", "--locale", "en", "--store"]).arg(store).args(&arguments[1..]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn failures(store: &N8nFolder, more: &[&str]) -> Value {
+    ask(store.path(), &[&["failures", "--started-after", "2026-01-01T00:00:00Z"], more].concat())
+}
+
+#[test]
+fn failures_are_grouped_by_what_failed() {
+    for (store, has_versions) in [(N8nFolder::wal(), true), (N8nFolder::rollback(), false)] {
+        let connection = store.open();
+        let http = |id: u64, code: u64| {
+            let description = format!("parcel 9a8a7f13-239d-4815-a3a7-a72bcd4e{id:04} of no. {}", id * 31);
+            json!({"name": "NodeApiError", "message": "The service failed", "description": description, "httpCode": code.to_string()})
+        };
+        for id in 1..=60 {
+            let version = if id < 30 { "aaaaaaaa" } else { "bbbbbbbb" };
+            let body = match id {
+                // A pinned execution is good without saying anything.
+                29 => json!({"mode": "manual"}),
+                30 | 33 | 36 => failed(id, version, "A call", http(id, 500)),
+                // The same text with another status, and at another node.
+                31 => failed(id, version, "A call", http(id, 404)),
+                34 => failed(id, version, "constructor", http(id, 500)),
+                // Two texts that differ in a number, one of them quoted in halves of an emoji.
+                10 | 12 => failed(
+                    id,
+                    version,
+                    "Z start",
+                    json!({"name": "Error", "message": format!("bad row {id} of \u{1f600}")}),
+                ),
+                40 => json!({"status": "canceled"}),
+                _ => execution(id, version),
+            };
+            let mut whole = execution(id, version);
+            for (name, value) in body.as_object().unwrap() {
+                whole[name] = value.clone();
+            }
+            store.save_with(&connection, &whole);
+        }
+        let mut crashed = execution(61, "bbbbbbbb");
+        crashed["status"] = json!("crashed");
+        store.save_with(&connection, &crashed);
+        drop(connection);
+
+        let data = failures(&store, &["--limit", "20"])["data"].clone();
+        let row = |group: &Value| {
+            json!([
+                group["node"],
+                group["error"],
+                group["count"],
+                group["variants"],
+                group["first"]["id"],
+                group["last"]["id"],
+                group["goodBefore"]["id"],
+                group["edited"],
+                group["goodAfter"]
+            ])
+        };
+        // n8n 1.x keeps no version.
+        let edited = if has_versions { json!(["aaaaaaaa", "bbbbbbbb"]) } else { Value::Null };
+        let groups: Vec<_> = data["groups"].as_array().unwrap().iter().map(row).collect();
+        let expected = [
+            json!(["A call", "NodeApiError 500", 3, 3, "30", "36", "28", edited, 23]),
+            json!(["Z start", "Error", 2, 2, "10", "12", "9", null, 41]),
+            json!([null, null, 1, null, "61", "61", "60", null, 0]),
+            json!(["constructor", "NodeApiError 500", 1, null, "34", "34", "32", null, 24]),
+            json!(["A call", "NodeApiError 404", 1, null, "31", "31", "28", edited, 25]),
+        ];
+        assert_eq!(groups, expected, "{data}");
+        assert_eq!((&data["failures"], &data["canceled"]), (&json!(8), &json!(1)));
+        assert!(data["_guidance"].as_str().unwrap().starts_with("compare_executions(id: '"), "{data}");
+
+        let one = failures(&store, &["--node", "constructor"])["data"].clone();
+        assert_eq!((one["groups"].as_array().unwrap().len(), &one["failures"]), (1, &json!(1)));
+        let first = failures(&store, &["--limit", "2"])["data"].clone();
+        assert_eq!((first["groups"].as_array().unwrap().len(), &first["moreGroups"]), (2, &json!(3)));
+        let none = ask(store.path(), &["failures", "--started-after", "2027-01-01T00:00:00Z"]);
+        assert_eq!((&none["message"], &none["data"]["groups"]), (&json!("No failures"), &json!([])));
+    }
+}
+
+/// Executions of eight days, 24 each; in the last day the node is slower from an edit on.
+fn moving(store: &N8nFolder, change: impl Fn(u64, &mut Value)) {
+    let connection = store.open();
+    for id in 0..24 * 8 {
+        let mut body = execution(id, if id < 24 * 7 + 1 { "aaaaaaaa" } else { "bbbbbbbb" });
+        change(id, &mut body);
+        store.save_with(&connection, &body);
+    }
+}
+
+#[test]
+fn what_moved_is_said_with_the_execution_and_the_edit() {
+    let trend = |store: &N8nFolder, more: &[&str]| {
+        ask(store.path(), &[&["trend", "w", "--until", "2026-10-08T23:59:59Z"], more].concat())["data"].clone()
+    };
+    let quiet = N8nFolder::wal();
+    moving(&quiet, |_, _| {});
+    let data = trend(&quiet, &[]);
+    assert_eq!((&data["moved"], &data["steady"], &data["tooFew"]), (&json!([]), &json!(3), &json!([])), "{data}");
+    assert_eq!((&data["before"]["executions"], &data["after"]["executions"]), (&json!(168), &json!(24)));
+
+    let slow = N8nFolder::wal();
+    moving(&slow, |id, body| {
+        if id >= 24 * 7 + 2 && id % 2 == 0 {
+            *body = failed(id, "bbbbbbbb", "constructor", json!({"message": "no"}));
+        }
+        if id > 24 * 7 {
+            let run = &mut body["data"]["resultData"]["runData"]["A call"][0];
+            run["executionTime"] = json!(run["executionTime"].as_u64().unwrap() * 3);
+        }
+    });
+    let data = trend(&slow, &[]);
+    let what: Vec<_> = data["moved"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|moved| json!([moved["node"], moved["what"], moved["since"]["id"], moved["edited"]]))
+        .collect();
+    let edited = json!(["aaaaaaaa", "bbbbbbbb"]);
+    assert!(what.contains(&json!(["A call", "slower", "169", edited])), "{data}");
+    assert!(what.contains(&json!(["constructor", "failing", "169", edited])), "{data}");
+    assert_eq!(what.len(), 2, "{data}");
+    // A longer period has too few earlier ones.
+    let data = trend(&slow, &["--period", "7d"]);
+    assert_eq!((&data["moved"], data["tooFew"].as_array().unwrap().len()), (&json!([]), 3), "{data}");
+}
+
+#[test]
+fn an_answer_about_many_fits_its_budget() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for id in 1..=60 {
+        // Letters only: each a kind of its own, until there are more than can be told apart.
+        let word: String = std::iter::repeat_n(char::from(b'a' + (id % 26) as u8), 3 + id as usize).collect();
+        let error = json!({"name": format!("Error{word}"), "message": format!("{word} is no good")});
+        store.save_with(&connection, &failed(id, "aaaaaaaa", "A call", error));
+    }
+    for tokens in ["1000", "2000", "4000"] {
+        let answer = failures(&store, &["--limit", "100", "--max-tokens", tokens]);
+        let used = n8n_lens::budget::count(&answer.to_string());
+        assert!(used <= tokens.parse().unwrap(), "{used} of {tokens}");
+        let shown = answer["data"]["groups"].as_array().unwrap().len() as u64;
+        assert!(shown > 0 && shown + answer["data"]["moreGroups"].as_u64().unwrap_or(0) == 60, "{answer}");
+    }
+}
+
+#[test]
+fn the_runs_of_nodes_are_those_of_the_summary_in_a_body_and_in_the_store() {
+    for (name, body) in fixtures::executions() {
+        let text = String::from_utf8(body).unwrap();
+        let runs = NodeRunsProjection.read_from(text.as_bytes()).unwrap();
+        let summary = SummaryProjection.read_from(text.as_bytes()).unwrap();
+        for node in &summary.nodes {
+            let of_node = &runs.nodes.iter().find(|(known, _)| *known == node.name).unwrap().1;
+            let items: u64 = of_node.iter().map(|run| run.items).sum();
+            assert_eq!((of_node.len() as u64, items), (node.runs, node.items), "{name}: {}", node.name);
+        }
+        let from_store = NodeRunsProjection.read_stored(stored(&text, Share::Equal).revealed()).unwrap();
+        assert_eq!(from_store.nodes, runs.nodes, "{name}");
+    }
+}
+
+#[test]
+fn without_a_store_they_are_not_offered() {
+    let output = Command::new(crate::support::binary())
+        .args(["failures", "--json"])
+        .env("N8N_URL", "http://127.0.0.1:1")
+        .env("N8N_API_KEY", "key")
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && error.contains("--store"), "{error}");
+}
+
+fn find(store: &N8nFolder, more: &[&str]) -> Value {
+    ask(store.path(), &[&["find"], more].concat())
+}
+
+fn ids(answer: &Value) -> Vec<String> {
+    answer["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Executions whose items, errors and names hold values in all the ways that n8n writes them.
+fn hiding(store: &N8nFolder) -> Vec<Value> {
+    let connection = store.open();
+    let with = |id: u64, item: Value| {
+        let mut body = execution(id, "aaaaaaaa");
+        body["data"]["resultData"]["runData"]["A call"][0]["data"]["main"][0][1]["json"] = item;
+        body
+    };
+    let bodies = vec![
+        with(1, json!({"note": "order 4711 is late"})),
+        with(2, json!({"order 4711": "a name is no value"})),
+        with(3, json!({"number": 4711})),
+        with(4, json!({"note": "Order 4711"})),
+        with(5, json!({"deep": [{"list": ["x", "say \"order 4711\"\n\u{1f600}"]}]})),
+        with(6, json!({"number": "4711", "other": 47110})),
+        failed(7, "aaaaaaaa", "A call", json!({"message": "order 4711 was refused"})),
+        with(8, json!({"rate": 17.5, "rates": 4711.5})),
+        execution(9, "aaaaaaaa"),
+    ];
+    for body in &bodies {
+        store.save_with(&connection, body);
+    }
+    bodies
+}
+
+#[test]
+fn a_value_is_found_in_all_executions() {
+    for store in [N8nFolder::wal(), N8nFolder::rollback()] {
+        hiding(&store);
+        let cases: [(&[&str], &[&str]); 9] = [
+            (&["order 4711"], &["7", "5", "4", "1"]),
+            (&["Order 4711"], &["4"]),
+            (&["4711"], &["7", "6", "5", "4", "3", "1"]),
+            (&["say \"order"], &["5"]),
+            (&["\u{1f600}"], &["5"]),
+            (&["--path", "number"], &["6", "3"]),
+            (&["--path", "rate", "--above", "17"], &["8"]),
+            (&["order", "--node", "constructor"], &[]),
+            (&["order", "--started-after", &at(5)], &["7", "5"]),
+        ];
+        for (asked, expected) in cases {
+            let answer = find(&store, asked);
+            assert_eq!(ids(&answer), expected, "{asked:?}: {answer}");
+        }
+        let answer = find(&store, &["order 4711"]);
+        assert_eq!(answer["message"], "Found in 4 of 9 executions");
+        let first = &answer["data"]["executions"][3];
+        assert_eq!(
+            json!([first["hits"], first["nodeName"], first["path"], first["value"]]),
+            json!([1, "A call", "note", "order 4711 is late"])
+        );
+        assert_eq!(find(&store, &["nowhere"])["message"], "Found in none of 9 executions");
+        // Page by page, each execution once.
+        let (mut pages, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let answer = match &cursor {
+                None => find(&store, &["order 4711", "--limit", "1"]),
+                Some(cursor) => find(&store, &["--cursor", cursor]),
+            };
+            pages.extend(ids(&answer));
+            cursor = answer["data"]["nextCursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(pages, ["7", "5", "4", "1"]);
+    }
+}
+
+#[test]
+fn finding_agrees_with_the_search_of_each_execution() {
+    let store = N8nFolder::wal();
+    let mut bodies = hiding(&store);
+    let connection = store.open();
+    for (at, (_, body)) in fixtures::executions().into_iter().enumerate() {
+        let mut body: Value = serde_json::from_slice(&body).unwrap();
+        if body["data"]["resultData"]["runData"].is_null() || body["status"] == "running" {
+            continue;
+        }
+        body["id"] = json!((100 + at).to_string());
+        store.save_with(&connection, &body);
+        bodies.push(body);
+    }
+    // Pieces of what is in them, wherever it stands, and what is in none.
+    let mut needles =
+        vec!["\\".to_owned(), "\"".to_owned(), "true".to_owned(), "0".to_owned(), "É".to_owned(), "zzzzqq".to_owned()];
+    for body in &bodies {
+        let text = body["data"]["resultData"]["runData"].to_string();
+        let chars: Vec<char> = text.chars().collect();
+        needles.extend([chars.len() / 3, chars.len() / 2].map(|from| chars[from..].iter().take(7).collect::<String>()));
+    }
+    for needle in needles.iter().filter(|needle| !needle.trim().is_empty()) {
+        let found = ids(&find(&store, &["--limit", "100", "--max-tokens", "20000", "--", needle]));
+        for body in &bodies {
+            let id = body["id"].as_str().unwrap();
+            let one = ask(store.path(), &["search", id, "--limit", "0", "--", needle]);
+            let has = one["data"]["total"].as_u64().unwrap_or(0) > 0;
+            assert_eq!(found.iter().any(|found| found == id), has, "{needle:?} in {id}: {one}");
+        }
+    }
+}
+
+#[test]
+fn what_is_redacted_does_not_tell_whether_it_has_the_value() {
+    let answers = ["the needle is here", "nothing is here"].map(|note| {
+        let store = N8nFolder::wal();
+        let connection = store.open();
+        let mut body = execution(1, "aaaaaaaa");
+        body["data"]["resultData"]["runData"]["A call"][0]["data"]["main"][0][0]["json"] = json!({"note": note});
+        body["workflowData"]["settings"] = json!({"redactionPolicy": "all"});
+        store.save_with(&connection, &body);
+        let mut answer = find(&store, &["needle"]);
+        assert_eq!(answer["data"]["notSearched"], json!({"redacted": 1}), "{answer}");
+        answer["data"]["searched"].take();
+        answer.to_string()
+    });
+    assert_eq!(answers[0], answers[1]);
+}
