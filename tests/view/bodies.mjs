@@ -74,7 +74,10 @@ function invoices() {
     node('Get orders', 'httpRequest', [220, 0], { url: 'https://shop.example.com/api/orders' }),
     node('Is paid?', 'if', [440, 0]),
     node('Add VAT', 'set', [660, -100]),
-    node('Create invoices', 'httpRequest', [880, -100], { method: 'POST', url: 'https://billing.example.com/v2/invoices', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}' }),
+    node('Create invoices', 'httpRequest', [880, -100], {
+      method: 'POST', url: 'https://billing.example.com/v2/invoices', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}',
+      sendHeaders: true, headerParameters: { parameters: [{ name: 'X-Api-Key', value: 'k-123456' }, { name: 'X-Shop', value: 'north' }] },
+    }),
     node('Notify sales', 'slack', [1100, -100]),
     node('Archive', 'noOp', [660, 120]),
   ];
@@ -94,7 +97,10 @@ function invoices() {
     name: 'NodeApiError', message: 'The service is receiving too many requests from you', httpCode: '429',
     description: 'Rate limit of the invoicing service reached: at most 30,000 invoices an hour. Try again at 07:00.',
     stack: 'NodeApiError: The service is receiving too many requests from you\n    at ExecuteContext.execute (HttpRequestV3.node.ts:892:16)',
+    messages: ['429 - "{\\"error\\":\\"rate limit\\"}"'],
   };
+  // The good execution ran before someone misspelt the name of the customer.
+  const before = nodes.map((each) => (each.name === 'Create invoices' ? { ...each, parameters: { ...each.parameters, jsonBody: '={{ { customer: $json.customer.name, total: $json.total } }}' } } : each));
   for (const [id, good] of [['1000', true], ['1001', false]]) {
     const start = good ? START - DAY : START;
     const given = good ? orders.slice(0, 48_000).map((order) => ({ ...order, vatId: 'DE1' })) : orders;
@@ -102,6 +108,7 @@ function invoices() {
     const pairs = given.map((json, item) => ({ json, pairedItem: { item } }));
     const paid = pairs.filter(({ json }) => json.status === 'paid');
     const rest = pairs.filter(({ json }) => json.status !== 'paid');
+    error.context = { itemIndex: paid.findIndex(({ json }) => json.currency === 'CHF'), request: { method: 'POST', uri: 'https://billing.example.com/v2/invoices' } };
     const priced = items(paid.map(({ json }) => ({ ...json, vat: Math.round(json.total * 19) / 100 })));
     const runs = [
       ['Every night', [run(start, 1, 0, [], [[{ json: { timestamp: iso(start) } }]])]],
@@ -112,7 +119,7 @@ function invoices() {
       ...(good ? [['Notify sales', [run(start + 23_550, 140, 5, [['Create invoices', 0, 0]], [[{ json: { ok: true }, pairedItem: { item: 0 } }]])]]] : []),
       ['Archive', [run(start + 8_824, 4, 6, [['Is paid?', 1, 0]], [rest])]],
     ];
-    write(id, { workflow: 'wfOrders', name: 'Nightly invoices', nodes, edges, runs, start, stop: start + 23_700, ...(good ? {} : { error, last: 'Create invoices' }) });
+    write(id, { workflow: 'wfOrders', name: 'Nightly invoices', nodes: good ? before : nodes, edges, runs, start, stop: start + 23_700, ...(good ? {} : { error, last: 'Create invoices' }) });
   }
 }
 

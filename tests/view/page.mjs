@@ -55,13 +55,48 @@ check('from the list to the error of a failing execution', '#/', async (page) =>
   await page.getByRole('row', { name: `#${FAILING}` }).getByRole('link').first().click();
   await arrives(page, /#\/1001/);
   assert.match(await page.locator('.error-box').innerText(), /Create invoices: The service is receiving too many requests/);
-  await page.locator('.error-box a').click();
+  await page.locator('.error-box .what a').click();
   await arrives(page, /node=Create invoices/);
-  assert.match(await page.locator('.stack').innerText(), /ExecuteContext\.execute/);
+  assert.match(await page.locator('.node-view').innerText(), /Rate limit of the invoicing service/);
   await page.goBack();
   await page.goBack();
   await ready(page);
   assert.equal(await page.locator('h1').innerText(), 'Executions');
+});
+
+check('the cause without a click: request, answer, item with its odd value, what was edited; the failed node is open', `#/${FAILING}`, async (page) => {
+  await page.waitForSelector('.error-box strong:text("edited since")');
+  const said = await page.locator('.error-box').innerText();
+  assert.match(said, /Create invoices: The service is receiving too many requests from you NodeApiError · HTTP 429/);
+  assert.match(said, /POST https:\/\/billing\.example\.com\/v2\/invoices/);
+  assert.match(said, /It answered: 429 - \{"error":"rate limit"\}/);
+  assert.match(said, /Item 18,719: currency is "CHF"; it is "EUR" in the other 29,818/);
+  assert.match(said, /The workflow was edited since the last good run #1000: Create invoices/);
+  assert.match(await hash(page), /^#\/1001\?node=Create invoices$/);
+  assert.equal(await page.locator('.node-head h2').innerText(), 'Create invoices');
+  await page.locator('.error-box').getByRole('link', { name: 'Item 18,719' }).click();
+  await arrives(page, /side=input/);
+  assert.match(await page.locator('.one').innerText(), /"currency": "CHF"/);
+  await page.goto(`${PAGE}#/${FAILING}?view=graph`);
+  await ready(page);
+  assert.equal(await page.locator('.node-view').isVisible(), false, 'an address that asks for something else shows that');
+});
+
+check('an execution that succeeded: what failed and went on, what leads nowhere, what is odd', `#/${RUNS}`, async (page) => {
+  await page.waitForSelector('.finding-box');
+  assert.match(await page.locator('.finding-box').innerText(), /It succeeded, but something is unusual\s+Charge card: 2 runs failed, and it went on/);
+  await page.locator('.finding-box a').first().click();
+  await arrives(page, /node=Charge card&run=41234/);
+});
+
+check('an odd value of an execution that succeeded', '#/1000', async (page) => {
+  await page.waitForSelector('.finding-box');
+  assert.match(await page.locator('.finding-box').innerText(), /Get orders: Item 31,337 currency is "CHF"/);
+});
+
+check('nothing unusual, and what was looked at', `#/${AGENT}`, async (page) => {
+  await page.waitForSelector('.nothing-unusual strong, .finding-box');
+  assert.match(await text(page), /Nothing unusual was found\. No node failed and went on/);
 });
 
 check('item 40,000 of 50,000: only the rows in sight exist', `#/${FAILING}?node=Get+orders`, async (page) => {
@@ -176,7 +211,7 @@ check('many nodes with long names: the first ones and the failed one, and how ma
   assert.equal(await page.locator('.nodes tbody tr').count(), 1000);
   assert.match(await text(page), /500 more nodes ran\. The failed ones and the first ones are shown\./);
   assert.match(await page.locator('.nodes tbody tr').last().innerText(), /Step 1499/);
-  await page.locator('.error-box a').click();
+  await page.locator('.error-box .what a').click();
   await arrives(page, /tab=error/);
   assert.match(await page.locator('.node-view').innerText(), /The last step failed/);
   await page.goto(`${PAGE}#/${MANY}?node=${encodeURIComponent(`Step 1200 ${'of many '.repeat(60)}`)}`);
@@ -253,6 +288,8 @@ check('the keyboard alone: every part of the page', '#/', async (page) => {
   for (let i = 0; i < 20 && !/#1001/.test(await page.evaluate(() => document.activeElement.closest('tr')?.innerText ?? '')); i += 1) await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await arrives(page, /#\/1001/);
+  await arrives(page, /node=Create invoices/);
+  await page.keyboard.press('Escape');
   for (let i = 0; i < 2; i += 1) await page.keyboard.press('j');
   await arrives(page, /node=Get orders/);
   await page.keyboard.press('k');
@@ -284,6 +321,7 @@ check('the keyboard alone: every part of the page', '#/', async (page) => {
 });
 
 check('keys that follow each other at once count from each other', `#/${FAILING}`, async (page) => {
+  await page.keyboard.press('Escape');
   await page.evaluate(() => {
     for (const key of ['j', 'j', 'j', 'k']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
   });

@@ -19,9 +19,10 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 30] = files![
+static FILES: [(&str, &[u8]); 32] = files![
     "address.js",
     "api.js",
+    "cause.js",
     "compare.js",
     "dom.js",
     "enter.js",
@@ -39,6 +40,7 @@ static FILES: [(&str, &[u8]); 30] = files![
     "main.js",
     "node.js",
     "nodes.js",
+    "odd.js",
     "parameters.js",
     "route.js",
     "search.js",

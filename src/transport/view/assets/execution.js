@@ -1,6 +1,7 @@
 // One execution: its head, the views of the whole (timeline, graph, odd values, comparison, search), and one node.
 
-import { go } from './address.js';
+import { format, go, link } from './address.js';
+import { Cause } from './cause.js';
 import { fill, h, refill } from './dom.js';
 import { Compare } from './compare.js';
 import { Fields } from './fields.js';
@@ -39,6 +40,7 @@ export class Execution {
 
   leave() {
     this.loader.cancel();
+    this.cause?.leave();
     for (const view of this.#views.values()) view.leave?.();
     this.node?.leave();
   }
@@ -60,8 +62,18 @@ export class Execution {
     this.node = new NodeView(this.#overview);
     fill(this.lower, this.node.element);
     this.element.append(h('section', { class: 'card', 'aria-label': t('wholeExecution') }, this.tabs, this.stage), this.lower);
-    this.#refresh();
-    return head(overview, this.server);
+    this.cause = new Cause(this.#overview, this.server);
+    this.#open();
+    this.cause.read();
+    return [head(overview, this.server), this.cause.element];
+  }
+
+  /** Who opens a failing execution, and asked for nothing else, sees the node that failed. */
+  #open() {
+    const { error } = this.#overview.execution;
+    const failed = this.#overview.nodes.some(({ nodeName }) => nodeName === error?.nodeName);
+    if (failed && link({}) === format({ id: this.id, large: this.large })) go({ node: error.nodeName }, { replace: true });
+    else this.#refresh();
   }
 
   #refresh() {

@@ -41,4 +41,10 @@ export const ja = {
   keyViews: '次の表示', keyZoom: '拡大、縮小、全体', keyPan: '左右に移動', keyBack: 'アイテム、ノードの順に閉じる', keyHelp: 'この一覧',
   problems: '問題', moreProblems: 'ほか {n} 件の問題', inItems: '{items} 件中 {have} 件にあり', meant: '{near} のことですか？',
   'rule.missingField': 'フィールドがありません', 'rule.mixedTypes': '型が混在しています', 'rule.nullValue': 'null です', 'rule.unknownNode': 'ノードがありません', 'rule.nodeNotRun': 'ノードは実行されていません', 'rule.missingEquals': '式ではありません（= がありません）', 'rule.syntax': '構文エラー', 'rule.loopNeverReturns': 'ループに戻りません', 'rule.respondNotAwaited': 'Respond to Webhook は使われません', 'rule.webhookNeverResponds': 'Webhook が応答しません', 'rule.noSuchNode': '存在しないノードへの接続', 'rule.noSuchOutput': '出力がありません', 'rule.notUpstream': 'このノードにつながっていません', 'rule.duplicateName': '名前の重複', 'rule.duplicateWebhook': 'Webhook の重複',
+  answered: '応答:', wasWorkedOn: 'を処理中でした（全 {n} 件）', isAbsent: 'がありません', unusualInput: '入力の中で普通と違う値:', isValue: 'は {value} です', semicolon: '。', isThere: 'ほかの {n} 件にはあります', isKindInOthers: 'ほかの {n} 件では{kind}です', isValueInOthers: 'ほかの {n} 件では {value} です', unlikeOthers: 'ほかの値とは違います',
+  'kind.string': 'テキスト', 'kind.number': '数値', 'kind.boolean': '真偽値', 'kind.object': 'オブジェクト', 'kind.array': 'リスト', 'kind.null': 'null',
+  editedSince: '前回の成功のあとにワークフローが編集されました', notEditedSince: 'ワークフローは前回の成功と同じです', unusual: '普通と違う点', succeededBut: '成功しましたが、普通と違う点があります',
+  nothingUnusual: '普通と違う点は見つかりませんでした。', lookedAt: '失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっていて、ほとんどの値と違う値もありません。', moreOdd: 'ほかの珍しい値 {n} 件',
+  continued: '{n} 件が失敗し、そのまま続行しました:', leftNowhere: '{n} 件に行き先がありません', throughOutput: '（出力「{out}」）', someEmpty: '{of} ラン中 {n} が何も返しませんでした',
+  looking: '普通と違う点を探しています…', continuedRuns: '{n} ランが失敗し、そのまま続行しました',
 };
