@@ -190,8 +190,12 @@ function agent() {
   const main = [['Ask', []], ['Agent', [['Ask', 0, 0]]], ['Answer', [['Agent', 0, 0]]]]
     .map(([name, sources], i) => [name, [run(START + 10 * i, 8, i, sources, [items(drift)])]]);
   const sub = (name, type, index) => [name, [0, 1].map((n) => ({
-    ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: { response: `${n}` } }]] },
+    ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: answers[type]?.[n] ?? { response: `${n}` } }]] },
+    inputOverride: { [type]: [[{ json: questions[type]?.[n] ?? { query: `${n}` } }]] },
   }))];
+  const questions = { ai_languageModel: [{ messages: ['Human: What is 6*7?'] }, { messages: ['Human: What is 6*7?\nTool: 42'] }], ai_tool: [{ query: '6*7' }, { query: '7*7' }] };
+  const generation = (text, reason) => ({ response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens: 40, completionTokens: 12, totalTokens: 52 } });
+  const answers = { ai_languageModel: [generation('', 'tool_calls'), generation('It is 42.', 'stop')], ai_tool: [{ response: '42' }, { response: '49' }] };
   const batches = [['Each', [run(START + 40, 1, 9, [['Answer', 0, 0]], [items(drift), items(drift.slice(0, 12))])]], ['Work', [run(START + 45, 2, 10, [['Each', 1, 0]], [items(drift)])]]];
   const runs = [...main, sub('Model', 'ai_languageModel', 3), sub('Tool', 'ai_tool', 5), sub('Memory', 'ai_memory', 7), ...batches];
   write('1004', { workflow: 'wfAgent', name: 'Agent', nodes, edges, runs, start: START, stop: START + 90 });

@@ -26,6 +26,8 @@ const VIEWS = {
   runs: `#/${RUNS}?node=Charge+card&run=41234`,
   attack: `#/${ATTACK}?node=__proto__&item=0`,
   agent: `#/${AGENT}?view=graph`,
+  ran: `#/${FAILING}?view=ran`,
+  talk: `#/${AGENT}?view=talk`,
   numbers: `#/${AGENT}?node=Answer&tab=fields`,
   many: `#/${MANY}`,
 };
@@ -189,6 +191,30 @@ check('the workflow of an agent: no line lies behind a node, no label on another
     return { lines: lines.length, labels: labels.length, faults: [...behind, ...crossed, ...own] };
   });
   assert.deepEqual(faults, { lines: 12, labels: 8, faults: [] });
+});
+
+check('as it ran: what each node did, what went in and out', `#/${FAILING}?view=ran`, async (page) => {
+  const steps = page.locator('.ran');
+  assert.match(await steps.nth(1).innerText(), /^Get orders httpRequest · 1 → 50,000/);
+  assert.match(await steps.nth(1).innerText(), /GET https:\/\/shop\.example\.com\/api\/orders/);
+  assert.match(await text(page), /currency: .*EUR/);
+  assert.match(await text(page), /Did not run: Notify sales/);
+  await steps.nth(2).locator('.where a').click();
+  await arrives(page, /node=Is paid\?/);
+});
+
+check('an agent as a conversation: what was asked, answered and called, inside the agent', `#/${AGENT}?view=talk`, async (page) => {
+  const agent = page.locator('.talk > .turn').first();
+  const inside = agent.locator('.talk > .turn');
+  assert.match(await agent.innerText(), /^Agent\s+Agent\s/);
+  const said = await inside.allInnerTexts();
+  assert.equal(said.length, 6);
+  assert.match(said.join('\n'), /Model\s+Model[\s\S]*Prompt\s+Human: What is 6\*7\?\s+It asked for a tool\.\s+40 tokens in, 12 out/);
+  assert.match(said.join('\n'), /Tool\s+Tool[\s\S]*Called with\s+6\*7\s+Returned\s+42/);
+  assert.match(said.join('\n'), /Answer\s+It is 42\./);
+  await page.goto(`${PAGE}#/${FAILING}?view=ran`);
+  await ready(page);
+  assert.equal(await page.getByRole('link', { name: 'Conversation' }).count(), 0, 'no agent');
 });
 
 check('marks of empty runs are those of the answer', `#/${AGENT}`, async (page) => {

@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 32] = files![
+static FILES: [(&str, &[u8]); 34] = files![
     "address.js",
     "api.js",
     "cause.js",
@@ -42,11 +42,13 @@ static FILES: [(&str, &[u8]); 32] = files![
     "nodes.js",
     "odd.js",
     "parameters.js",
+    "ran.js",
     "route.js",
     "search.js",
     "status.js",
     "style.css",
     "tabs.js",
+    "talk.js",
     "trace.js",
     "waterfall.js",
     "words.en.js",
