@@ -217,6 +217,33 @@ check('an agent as a conversation: what was asked, answered and called, inside t
   assert.equal(await page.getByRole('link', { name: 'Conversation' }).count(), 0, 'no agent');
 });
 
+check('take it with you: JSON, a path, the link, curl without secrets; folding; the stack', `#/${FAILING}?node=Get+orders&item=7`, async (page, context) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.getByRole('button', { name: 'Copy JSON' }).click();
+  await page.waitForSelector('text=Copied');
+  assert.equal(JSON.parse(await clipboard()).id, 'ORD-100007');
+  await page.locator('.json-tools select').selectOption('customer.city');
+  await page.waitForFunction(() => [...document.querySelectorAll('.json-tools [role=status]')].at(-1).innerText === 'Copied');
+  assert.equal(await clipboard(), 'customer.city');
+  await page.getByRole('button', { name: 'Collapse all' }).click();
+  assert.doesNotMatch(await page.locator('.one').innerText(), /"city"/);
+  await page.getByRole('button', { name: 'Expand all' }).click();
+  assert.match(await page.locator('.one').innerText(), /"customer": \{\s+"name"/);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()) === location.href);
+  await page.goto(`${PAGE}#/${FAILING}?node=Create+invoices&tab=error`);
+  await ready(page);
+  assert.equal(await page.locator('.stack').isVisible(), false);
+  await page.getByText('Show whole stack').click();
+  assert.match(await page.locator('.stack').innerText(), /ExecuteContext\.execute/);
+  await page.goto(`${PAGE}#/1000?node=Create+invoices&tab=parameters`);
+  await ready(page);
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('curl'));
+  assert.equal(await clipboard(), "curl -X 'POST' 'https://billing.example.com/v2/invoices' -H 'X-Api-Key: ***' -H 'X-Shop: north' --data-raw '{{ { customer: $json.customer.name, total: $json.total } }}'");
+});
+
 check('marks of empty runs are those of the answer', `#/${AGENT}`, async (page) => {
   const response = await page.request.post(`${PAGE}call`, { data: { tool: 'view_overview', arguments: { id: AGENT } } });
   const last = (await response.text()).trim().split('\n').at(-1);

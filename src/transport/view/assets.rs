@@ -19,11 +19,12 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 34] = files![
+static FILES: [(&str, &[u8]); 35] = files![
     "address.js",
     "api.js",
     "cause.js",
     "compare.js",
+    "copy.js",
     "dom.js",
     "enter.js",
     "execution.js",

@@ -1,6 +1,7 @@
 // The head of an execution: what it is, how it ended, and where else to look.
 
 import { format, to } from './address.js';
+import { copyButton } from './copy.js';
 import { data, h, shown } from './dom.js';
 import { badge } from './status.js';
 import { bytes, count, duration, t, time } from './words.js';
@@ -17,7 +18,7 @@ export function head({ execution, nodes, moreNodes = 0 }, server) {
       badge(status),
       h('span', { class: 'actions' },
         !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) }, t('compareWithGood')),
-        external(execution, server))),
+        external(execution, server), copyButton(t('copyLink'), () => location.href))),
     h('ul', { class: 'facts' }, [
       id && h('span', { class: 'number' }, `#${id}`),
       mode && h('span', {}, shown(mode)),

@@ -50,4 +50,5 @@ export const ja = {
   'view.ran': '実行の流れ', 'view.talk': '会話', does: '処理内容', sample: 'サンプル', didNotRunThese: '未実行:', nowhereThese: '行き先なし:', runsWord: '{n} ラン', callsWord: '{n} 回の呼び出し',
   'talk.agent': 'エージェント', 'talk.ai_languageModel': 'モデル', 'talk.ai_tool': 'ツール', 'talk.ai_memory': 'メモリ', 'talk.other': '補助',
   instructions: '指示', prompt: 'プロンプト', answer: '回答', calledWith: '呼び出し', returned: '結果', asksForTool: 'ツールを呼び出しました。', tokens: '入力 {of} トークン、出力 {made}', estimated: '（推定）', moreTurns: 'ほか {n} 回の呼び出し',
+  copied: 'コピーしました', notCopied: 'コピーできません', copyJson: 'JSONをコピー', copyPath: 'パスをコピー…', copyLink: 'リンクをコピー', copyCurl: 'curlとしてコピー', withoutSecrets: '秘密の値を除く', expandAll: 'すべて開く', collapseAll: 'すべて閉じる', fold: '開閉', wholeStack: 'スタック全体を表示',
 };
