@@ -275,6 +275,29 @@ check('many nodes with long names: the first ones and the failed one, and how ma
   assert.match(await text(page), /500 more nodes of the workflow are not drawn\./);
 });
 
+check('the list: one workflow by its name, and again what is new', '#/', async (page) => {
+  await page.selectOption('select[name=workflow]', { label: 'Nightly invoices' });
+  await arrives(page, /workflow=wfOrders/);
+  assert.equal(await page.locator('.list tbody tr').count(), 2);
+  const again = page.waitForRequest((request) => request.postData()?.includes('list_executions'));
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await again;
+  await ready(page);
+  assert.equal(await page.locator('.list tbody tr').count(), 2);
+  assert.equal(await page.locator('select[name=workflow]').inputValue(), 'wfOrders');
+});
+
+check('the list: why executions failed, and until when they wait, where n8n-lens knows it', '#/', async (page) => {
+  const row = page.getByRole('row', { name: '#7' });
+  assert.match(await row.innerText(), /Charge: Card declined/);
+  assert.match(await row.innerText(), /waits until .*2027/);
+}, {
+  prepare: async (page) => {
+    const execution = { id: '7', workflowId: 'w', workflowName: 'Cards', status: 'waiting', startedAt: '2026-11-21T02:04:05.873Z', waitTill: '2027-01-02T10:00:00.000Z', failingNode: 'Charge', error: 'Card declined' };
+    await page.route('**/view/call', (route) => route.fulfill({ contentType: 'application/x-ndjson', body: `${JSON.stringify({ result: { count: 1, executions: [execution] } })}\n` }));
+  },
+});
+
 check('the list: what leads to one workflow is drawn', '#/', async (page) => {
   assert.equal(await page.locator('.only').first().innerText(), '');
   const { width, height } = await page.locator('.only svg').first().boundingBox();

@@ -51,4 +51,5 @@ export const en = {
   'talk.agent': 'Agent', 'talk.ai_languageModel': 'Model', 'talk.ai_tool': 'Tool', 'talk.ai_memory': 'Memory', 'talk.other': 'Helper',
   instructions: 'Instructions', prompt: 'Prompt', answer: 'Answer', calledWith: 'Called with', returned: 'Returned', asksForTool: 'It asked for a tool.', tokens: '{of} tokens in, {made} out', estimated: '(estimated)', moreTurns: '{n} more calls', 'moreTurns.one': '{n} more call',
   copied: 'Copied', notCopied: 'Not copied', copyJson: 'Copy JSON', copyPath: 'Copy a path…', copyLink: 'Copy link', copyCurl: 'Copy as curl', withoutSecrets: 'Without its secrets', expandAll: 'Expand all', collapseAll: 'Collapse all', fold: 'Open or fold', wholeStack: 'Show whole stack',
+  anyWorkflow: 'Any workflow', refresh: 'Refresh',
 };

@@ -51,4 +51,5 @@ export const ja = {
   'talk.agent': 'エージェント', 'talk.ai_languageModel': 'モデル', 'talk.ai_tool': 'ツール', 'talk.ai_memory': 'メモリ', 'talk.other': '補助',
   instructions: '指示', prompt: 'プロンプト', answer: '回答', calledWith: '呼び出し', returned: '結果', asksForTool: 'ツールを呼び出しました。', tokens: '入力 {of} トークン、出力 {made}', estimated: '（推定）', moreTurns: 'ほか {n} 回の呼び出し',
   copied: 'コピーしました', notCopied: 'コピーできません', copyJson: 'JSONをコピー', copyPath: 'パスをコピー…', copyLink: 'リンクをコピー', copyCurl: 'curlとしてコピー', withoutSecrets: '秘密の値を除く', expandAll: 'すべて開く', collapseAll: 'すべて閉じる', fold: '開閉', wholeStack: 'スタック全体を表示',
+  anyWorkflow: 'すべてのワークフロー', refresh: '更新',
 };
