@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { AXE, NARROW, PAGE, SHOTS, arrives, check, hash, ready, text } from './browser.mjs';
+import { AXE, NARROW, PAGE, SHOTS, arrives, check, hash, ready, settled, text } from './browser.mjs';
 
 const [FAILING, RUNS, ATTACK, AGENT, MANY] = ['1001', '1002', '1003', '1004', '1005'];
 
@@ -317,6 +317,7 @@ check('the nodes: sort, filter, and a name that no node has', `#/${FAILING}`, as
 });
 
 check('300,000 runs: failed ones are seen and found, zoom reads finer bars, frames keep up', `#/${RUNS}`, async (page) => {
+  await settled(page);
   const canvas = page.locator('canvas');
   const box = await canvas.boundingBox();
   await page.mouse.move(box.x + box.width * 0.2, box.y + 32 * 2.5 + 16);
@@ -487,13 +488,17 @@ check('every address shows the same after a reload', '#/', async (page) => {
   for (const [name, address] of Object.entries(VIEWS)) {
     await page.goto(PAGE + address);
     await ready(page);
-    const seen = await text(page);
+    // What is read after the first picture has its own tests, and the workflows to choose from are those that were listed so far.
+    const said = () => page.evaluate(() => [...document.querySelector('main').children].map((child) => {
+      for (const late of child.querySelectorAll('select[name=workflow], .error-box, .finding-box, .nothing-unusual')) late.replaceChildren();
+      return child.innerText;
+    }).join('\n'));
+    const seen = await said();
     await page.reload();
     await ready(page);
-    await page.waitForFunction((wanted) => document.querySelector('main').innerText === wanted, seen, { timeout: 10_000 })
-      .catch(async () => assert.equal(await text(page), seen, name));
+    assert.equal(await said(), seen, name);
   }
-});
+}, { timeout: 300_000 });
 
 for (const [name, address] of Object.entries(VIEWS)) {
   for (const [how, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: NARROW }]]) {

@@ -35,10 +35,10 @@ export class Cause {
   /** Reads what the first picture does not have. Nothing of it is necessary: a call that fails leaves its line out. */
   async read() {
     const { execution } = this.overview;
-    if (execution.tooLarge || !this.overview.nodes.length) return;
-    if (execution.error) await this.#quiet(() => this.#readError());
-    if (execution.status === 'success') await this.#quiet(() => this.#readOdd());
-    if (execution.error && !this.server.execution) await this.#quiet(() => this.#readGood());
+    const hasRun = !execution.tooLarge && this.overview.nodes.length > 0;
+    if (hasRun && execution.error) await this.#quiet(() => this.#readError());
+    if (hasRun && execution.status === 'success') await this.#quiet(() => this.#readOdd());
+    if (hasRun && execution.error && !this.server.execution) await this.#quiet(() => this.#readGood());
     this.element.classList.remove('looking');
   }
 
