@@ -74,7 +74,10 @@ function invoices() {
     node('Get orders', 'httpRequest', [220, 0], { url: 'https://shop.example.com/api/orders' }),
     node('Is paid?', 'if', [440, 0]),
     node('Add VAT', 'set', [660, -100]),
-    node('Create invoices', 'httpRequest', [880, -100], { method: 'POST', url: 'https://billing.example.com/v2/invoices', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}' }),
+    node('Create invoices', 'httpRequest', [880, -100], {
+      method: 'POST', url: 'https://billing.example.com/v2/invoices', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}',
+      sendHeaders: true, headerParameters: { parameters: [{ name: 'X-Api-Key', value: 'k-123456' }, { name: 'X-Shop', value: 'north' }] },
+    }),
     node('Notify sales', 'slack', [1100, -100]),
     node('Archive', 'noOp', [660, 120]),
   ];
@@ -94,7 +97,10 @@ function invoices() {
     name: 'NodeApiError', message: 'The service is receiving too many requests from you', httpCode: '429',
     description: 'Rate limit of the invoicing service reached: at most 30,000 invoices an hour. Try again at 07:00.',
     stack: 'NodeApiError: The service is receiving too many requests from you\n    at ExecuteContext.execute (HttpRequestV3.node.ts:892:16)',
+    messages: ['429 - "{\\"error\\":\\"rate limit\\"}"'],
   };
+  // The good execution ran before someone misspelt the name of the customer.
+  const before = nodes.map((each) => (each.name === 'Create invoices' ? { ...each, parameters: { ...each.parameters, jsonBody: '={{ { customer: $json.customer.name, total: $json.total } }}' } } : each));
   for (const [id, good] of [['1000', true], ['1001', false]]) {
     const start = good ? START - DAY : START;
     const given = good ? orders.slice(0, 48_000).map((order) => ({ ...order, vatId: 'DE1' })) : orders;
@@ -102,6 +108,7 @@ function invoices() {
     const pairs = given.map((json, item) => ({ json, pairedItem: { item } }));
     const paid = pairs.filter(({ json }) => json.status === 'paid');
     const rest = pairs.filter(({ json }) => json.status !== 'paid');
+    error.context = { itemIndex: paid.findIndex(({ json }) => json.currency === 'CHF'), request: { method: 'POST', uri: 'https://billing.example.com/v2/invoices' } };
     const priced = items(paid.map(({ json }) => ({ ...json, vat: Math.round(json.total * 19) / 100 })));
     const runs = [
       ['Every night', [run(start, 1, 0, [], [[{ json: { timestamp: iso(start) } }]])]],
@@ -112,7 +119,7 @@ function invoices() {
       ...(good ? [['Notify sales', [run(start + 23_550, 140, 5, [['Create invoices', 0, 0]], [[{ json: { ok: true }, pairedItem: { item: 0 } }]])]]] : []),
       ['Archive', [run(start + 8_824, 4, 6, [['Is paid?', 1, 0]], [rest])]],
     ];
-    write(id, { workflow: 'wfOrders', name: 'Nightly invoices', nodes, edges, runs, start, stop: start + 23_700, ...(good ? {} : { error, last: 'Create invoices' }) });
+    write(id, { workflow: 'wfOrders', name: 'Nightly invoices', nodes: good ? before : nodes, edges, runs, start, stop: start + 23_700, ...(good ? {} : { error, last: 'Create invoices' }) });
   }
 }
 
@@ -183,8 +190,12 @@ function agent() {
   const main = [['Ask', []], ['Agent', [['Ask', 0, 0]]], ['Answer', [['Agent', 0, 0]]]]
     .map(([name, sources], i) => [name, [run(START + 10 * i, 8, i, sources, [items(drift)])]]);
   const sub = (name, type, index) => [name, [0, 1].map((n) => ({
-    ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: { response: `${n}` } }]] },
+    ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: answers[type]?.[n] ?? { response: `${n}` } }]] },
+    inputOverride: { [type]: [[{ json: questions[type]?.[n] ?? { query: `${n}` } }]] },
   }))];
+  const questions = { ai_languageModel: [{ messages: ['Human: What is 6*7?'] }, { messages: ['Human: What is 6*7?\nTool: 42'] }], ai_tool: [{ query: '6*7' }, { query: '7*7' }] };
+  const generation = (text, reason) => ({ response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens: 40, completionTokens: 12, totalTokens: 52 } });
+  const answers = { ai_languageModel: [generation('', 'tool_calls'), generation('It is 42.', 'stop')], ai_tool: [{ response: '42' }, { response: '49' }] };
   const batches = [['Each', [run(START + 40, 1, 9, [['Answer', 0, 0]], [items(drift), items(drift.slice(0, 12))])]], ['Work', [run(START + 45, 2, 10, [['Each', 1, 0]], [items(drift)])]]];
   const runs = [...main, sub('Model', 'ai_languageModel', 3), sub('Tool', 'ai_tool', 5), sub('Memory', 'ai_memory', 7), ...batches];
   write('1004', { workflow: 'wfAgent', name: 'Agent', nodes, edges, runs, start: START, stop: START + 90 });

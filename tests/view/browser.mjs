@@ -31,7 +31,7 @@ after(() => browser?.close());
 
 /** A test on a fresh page at an address; it fails if the page reports an error. */
 export function check(name, address, run, options = {}) {
-  test(name, { timeout: 120_000 }, async () => {
+  test(name, { timeout: options.timeout ?? 120_000 }, async () => {
     const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
     const page = await context.newPage();
     const complaints = [];
@@ -70,6 +70,12 @@ export async function ready(page) {
     return (globalThis.arrivedAt ?? location.hash) === location.hash
       && !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list || list.tBodies[0].rows.length > 0);
   }, null, { timeout: 20_000 });
+}
+
+/** Waits until what is read after the first picture is there, too. */
+export async function settled(page) {
+  await ready(page);
+  await page.waitForSelector('.looking', { state: 'detached', timeout: 60_000 });
 }
 
 /** The state in the address, readable. */

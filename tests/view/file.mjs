@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { PAGE, arrives, check, ready, text } from './browser.mjs';
 
 check('it opens with its execution, and offers no list and no comparison', '', async (page) => {
-  await arrives(page, /^#\/0$/);
+  await arrives(page, /^#\/0\?node=Create invoices$/);
   assert.match(await page.locator('.error-box').innerText(), /Create invoices: The service is receiving too many requests/);
   assert.equal(await page.locator('header a.brand').count(), 0);
   assert.doesNotMatch(await text(page), /Compare/);

@@ -19,10 +19,12 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 30] = files![
+static FILES: [(&str, &[u8]); 35] = files![
     "address.js",
     "api.js",
+    "cause.js",
     "compare.js",
+    "copy.js",
     "dom.js",
     "enter.js",
     "execution.js",
@@ -39,12 +41,15 @@ static FILES: [(&str, &[u8]); 30] = files![
     "main.js",
     "node.js",
     "nodes.js",
+    "odd.js",
     "parameters.js",
+    "ran.js",
     "route.js",
     "search.js",
     "status.js",
     "style.css",
     "tabs.js",
+    "talk.js",
     "trace.js",
     "waterfall.js",
     "words.en.js",

@@ -1,6 +1,7 @@
-// One execution: its head, the views of the whole (timeline, graph, odd values, comparison, search), and one node.
+// One execution: its head, the views of the whole (timeline, graph, as it ran, conversation, odd values, comparison, search), and one node.
 
-import { go } from './address.js';
+import { format, go, link } from './address.js';
+import { Cause } from './cause.js';
 import { fill, h, refill } from './dom.js';
 import { Compare } from './compare.js';
 import { Fields } from './fields.js';
@@ -9,8 +10,10 @@ import { head } from './head.js';
 import { Loader } from './loading.js';
 import { NodeView } from './node.js';
 import { Nodes } from './nodes.js';
+import { Ran } from './ran.js';
 import { Search, searchField } from './search.js';
 import { tabs } from './tabs.js';
+import { Talk, talks } from './talk.js';
 import { BARS } from './waterfall.js';
 import { t } from './words.js';
 
@@ -39,6 +42,7 @@ export class Execution {
 
   leave() {
     this.loader.cancel();
+    this.cause?.leave();
     for (const view of this.#views.values()) view.leave?.();
     this.node?.leave();
   }
@@ -60,8 +64,18 @@ export class Execution {
     this.node = new NodeView(this.#overview);
     fill(this.lower, this.node.element);
     this.element.append(h('section', { class: 'card', 'aria-label': t('wholeExecution') }, this.tabs, this.stage), this.lower);
-    this.#refresh();
-    return head(overview, this.server);
+    this.cause = new Cause(this.#overview, this.server);
+    this.#open();
+    this.cause.read();
+    return [head(overview, this.server), this.cause.element];
+  }
+
+  /** Who opens a failing execution, and asked for nothing else, sees the node that failed. */
+  #open() {
+    const { error } = this.#overview.execution;
+    const failed = this.#overview.nodes.some(({ nodeName }) => nodeName === error?.nodeName);
+    if (failed && link({}) === format({ id: this.id, large: this.large })) go({ node: error.nodeName }, { replace: true });
+    else this.#refresh();
   }
 
   #refresh() {
@@ -94,9 +108,9 @@ export class Execution {
     if (top > innerHeight - 180) this.node.element.scrollIntoView({ block: innerHeight < 600 || innerWidth < 700 ? 'start' : 'center' });
   }
 
-  /** The views of the whole: a saved execution has no other one to be compared with. */
+  /** The views of the whole: a saved execution has no other one to be compared with, and only agents talk. */
   #offered() {
-    return this.server.execution ? VIEWS.filter((view) => view !== 'compare') : VIEWS;
+    return VIEWS.filter((view) => (view !== 'compare' || !this.server.execution) && (view !== 'talk' || talks(this.#overview)));
   }
 
   #view(name) {
@@ -107,6 +121,8 @@ export class Execution {
   #make(name) {
     switch (name) {
       case 'graph': return new Graph(this.#overview);
+      case 'ran': return new Ran(this.#overview);
+      case 'talk': return new Talk(this.#overview);
       case 'odd': return new Fields(this.id);
       case 'compare': return new Compare(this.id);
       case 'search': return new Search(this.#overview);
@@ -144,6 +160,7 @@ export class Execution {
 
   /** `v`: the next view of the whole. */
   nextView() {
+    if (!this.#overview) return;
     const views = this.#offered();
     const next = views[(views.indexOf(this.#state.view ?? 'timeline') + 1) % views.length];
     go({ view: next === 'timeline' ? null : next });
@@ -157,4 +174,4 @@ export class Execution {
   }
 }
 
-const VIEWS = ['timeline', 'graph', 'odd', 'compare', 'search'];
+const VIEWS = ['timeline', 'graph', 'ran', 'talk', 'odd', 'compare', 'search'];

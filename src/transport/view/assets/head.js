@@ -1,7 +1,8 @@
-// The head of an execution: what it is, how it ended, where its error is, and where else to look.
+// The head of an execution: what it is, how it ended, and where else to look.
 
 import { format, to } from './address.js';
-import { clip, data, h, shown } from './dom.js';
+import { copyButton } from './copy.js';
+import { data, h, shown } from './dom.js';
 import { badge } from './status.js';
 import { bytes, count, duration, t, time } from './words.js';
 
@@ -17,7 +18,7 @@ export function head({ execution, nodes, moreNodes = 0 }, server) {
       badge(status),
       h('span', { class: 'actions' },
         !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) }, t('compareWithGood')),
-        external(execution, server))),
+        external(execution, server), copyButton(t('copyLink'), () => location.href))),
     h('ul', { class: 'facts' }, [
       id && h('span', { class: 'number' }, `#${id}`),
       mode && h('span', {}, shown(mode)),
@@ -30,8 +31,7 @@ export function head({ execution, nodes, moreNodes = 0 }, server) {
       ...relatives(execution, nodes, server),
     ].filter(Boolean).map((fact) => h('li', {}, fact))),
     (execution.notes ?? []).map((note) => h('p', { class: 'notice' }, shown(note),
-      execution.tooLarge && h('a', { class: 'button', ...to({ large: '1' }) }, t('readAnyway')))),
-    error(execution.error, (name) => moreNodes > 0 || nodes.some(({ nodeName }) => nodeName === name)));
+      execution.tooLarge && h('a', { class: 'button', ...to({ large: '1' }) }, t('readAnyway')))));
 }
 
 function external({ id, workflowId }, { n8nUrl }) {
@@ -56,16 +56,4 @@ function relatives({ parentExecution, retryOf, retrySuccessId }, nodes, server) 
     retrySuccessId && h('span', {}, t('retriedBy'), ' ', other(retrySuccessId)),
     children.length && h('span', {}, t('startedThese'), children, more > 0 && ` +${more}`),
   ];
-}
-
-function error(error, ran) {
-  if (!error) return null;
-  const { nodeName, name, message, description, httpCode } = error;
-  return h('section', { class: 'error-box', 'aria-label': t('error') },
-    h('p', { class: 'what' },
-      nodeName && (ran(nodeName) ? h('a', { ...to({ node: nodeName, tab: 'error' }) }, data(nodeName, 80)) : h('strong', {}, data(nodeName, 80))),
-      nodeName && ': ',
-      data(message ?? t('error'), 600), ' ',
-      h('span', { class: 'fine' }, [name, httpCode && `HTTP ${httpCode}`].filter(Boolean).map((part, i) => [i ? ' · ' : '', data(part, 80)]))),
-    description && h('p', {}, data(clip(description, 600), 700)));
 }

@@ -1,11 +1,13 @@
-// A value as JSON with colours and indentation; long strings and long values open on request.
+// A value as JSON with colours and indentation. Objects and lists fold; long strings and long values open on request.
 
+import { copy, copyButton } from './copy.js';
 import { clip, fill, h, shown } from './dom.js';
 import { number, t } from './words.js';
 
-/** Characters of a string, and lines, that are shown at first. */
+/** Characters of a string, lines, and paths that are shown at first. */
 const STRING = 1200;
 const LINES = 1500;
+const PATHS = 300;
 
 /** A `pre` with a value. */
 export function json(value) {
@@ -19,6 +21,40 @@ export function json(value) {
   return h('div', {}, element, more);
 }
 
+/** The same with what one does with it: copy it, or the path of a value; fold and open all. */
+export function jsonWithTools(value) {
+  const view = json(value);
+  const fold = (open) => view.querySelectorAll('.fold').forEach((button, at) => at > 0 && setOpen(button, open));
+  const button = (word, act) => h('button', { type: 'button', class: 'quiet', onclick: act }, t(word));
+  const said = h('span', { class: 'fine', role: 'status' });
+  const list = paths(value);
+  const path = list.length > 0 && h('select', { 'aria-label': t('copyPath'), onchange: async (event) => {
+    const { value: chosen } = event.target;
+    if (!chosen) return;
+    fill(said, t(await copy(chosen) ? 'copied' : 'notCopied'));
+    event.target.value = '';
+  } }, h('option', { value: '' }, t('copyPath')), list.map((each) => h('option', { value: each }, shown(clip(each, 80)))));
+  return h('div', {},
+    h('div', { class: 'json-tools' }, copyButton(t('copyJson'), () => JSON.stringify(value, null, 2), 'quiet'), path, button('expandAll', () => fold(true)), button('collapseAll', () => fold(false)), said),
+    view);
+}
+
+/** The paths of the values, as n8n's expressions write them after `$json`. */
+function paths(value) {
+  const found = [];
+  const walk = (one, path) => {
+    if (one === null || typeof one !== 'object') return;
+    for (const [key, entry] of Object.entries(one)) {
+      if (found.length >= PATHS) return;
+      const next = Array.isArray(one) ? `${path}[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}${path ? '.' : ''}${key}` : `${path}[${JSON.stringify(key)}]`;
+      found.push(next);
+      walk(entry, next);
+    }
+  };
+  walk(value, '');
+  return found;
+}
+
 function render(value, indent, lines) {
   if (Array.isArray(value)) return block('[', ']', value.map((entry) => [null, entry]), indent, lines);
   if (value !== null && typeof value === 'object') return block('{', '}', Object.entries(value), indent, lines);
@@ -29,7 +65,7 @@ function render(value, indent, lines) {
 function block(open, close, entries, indent, lines) {
   if (!entries.length) return open + close;
   const inner = `${indent}  `;
-  const parts = [open, '\n'];
+  const parts = ['\n'];
   for (const [i, [key, entry]] of entries.entries()) {
     if (lines.left <= 0) {
       parts.push(inner, `… ${number(entries.length - i)}\n`);
@@ -39,7 +75,16 @@ function block(open, close, entries, indent, lines) {
     parts.push(inner, key === null ? '' : [h('span', { class: 'key' }, h('bdi', {}, quoted(clip(key, 200)))), ': ']);
     parts.push(render(entry, inner, lines), i < entries.length - 1 ? ',\n' : '\n');
   }
-  return [...parts, indent, close];
+  const button = h('button', { type: 'button', class: 'fold', 'aria-expanded': 'true', 'aria-label': t('fold'), onclick: () => setOpen(button, button.getAttribute('aria-expanded') !== 'true') });
+  return [button, open, h('span', {}, parts, indent), h('span', { class: 'fine', hidden: true }, ` … ${number(entries.length)} `), close];
+}
+
+/** The content of a block follows its button and its bracket, then what stands there while it is folded. */
+function setOpen(button, open) {
+  button.setAttribute('aria-expanded', String(open));
+  const inside = button.nextElementSibling;
+  inside.hidden = !open;
+  inside.nextElementSibling.hidden = open;
 }
 
 function string(value) {

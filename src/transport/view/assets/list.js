@@ -1,7 +1,8 @@
 // The list of executions: filters in the address, the next page as one scrolls.
 
 import { format, go, to } from './address.js';
-import { call } from './api.js';
+import { call, restart } from './api.js';
+import { unescaped } from './cause.js';
 import { data, fill, h, shown, svg } from './dom.js';
 import { STATUSES, badge, statusWord } from './status.js';
 import { waits } from './head.js';
@@ -13,9 +14,12 @@ export class List {
   #body = h('tbody', {});
   #running = h('p', { class: 'fine' });
   #foot = h('div', { class: 'foot', role: 'status' });
+  /** The workflows of the executions that were listed, by id: names to choose from. */
+  #workflows = new Map();
   #filters = h('form', { class: 'filters', onsubmit: (event) => event.preventDefault() });
   #controller = new AbortController();
   #shown = null;
+  #state = {};
   #cursor = null;
   #sizes = h('th', { scope: 'col', class: 'number', hidden: true }, t('size'));
 
@@ -55,6 +59,7 @@ export class List {
     const wanted = JSON.stringify([status, workflow, after, before]);
     if (wanted === this.#shown) return;
     this.#shown = wanted;
+    this.#state = state;
     this.#controller.abort();
     this.#controller = new AbortController();
     this.#showFilters(state);
@@ -77,8 +82,32 @@ export class List {
       date('before', before, t('startedBefore')),
       h('label', {}, t('openById'),
         h('input', { type: 'text', name: 'id', inputmode: 'numeric', size: '8', placeholder: '1234', onkeydown: openById })),
-      workflow && h('a', { class: 'chip', ...to({ workflow: null }) }, t('onlyWorkflow'), ' ', data(workflow), ' ✕'));
+      h('label', {}, t('workflow'), this.#choice(workflow)),
+      h('button', { type: 'button', class: 'button', name: 'refresh', onclick: () => this.#refresh() }, '↻ ', t('refresh')));
     if (focused) this.#filters.elements[focused]?.focus();
+  }
+
+  /** One of the workflows that were listed, or that the address names. */
+  #choice(workflow) {
+    const names = new Map([...(workflow && !this.#workflows.has(workflow) ? [[workflow, workflow]] : []), ...this.#workflows]);
+    const sorted = [...names].sort(([, one], [, other]) => one.localeCompare(other));
+    return h('select', { name: 'workflow', onchange: (event) => go({ workflow: event.target.value || null }) },
+      h('option', { value: '' }, t('anyWorkflow')),
+      sorted.map(([id, name]) => h('option', { value: id, selected: id === workflow }, shown(name).slice(0, 60))));
+  }
+
+  /** Adds the workflows of a page to the choice, which keeps the focus. */
+  #learn(executions) {
+    const before = this.#workflows.size;
+    for (const { workflowId, workflowName } of executions) if (workflowId) this.#workflows.set(workflowId, workflowName ?? workflowId);
+    if (this.#workflows.size > before) this.#showFilters(this.#state);
+  }
+
+  /** Asks again for what is shown: the list changes while one looks at it. */
+  #refresh() {
+    restart();
+    this.#shown = null;
+    this.update(this.#state);
   }
 
   async #read(parameters) {
@@ -101,6 +130,7 @@ export class List {
   #show({ executions, nextCursor, leftOut }) {
     if (executions.some((execution) => execution.bytes)) this.#sizes.hidden = false;
     this.#body.append(...executions.map((execution) => this.#row(execution)));
+    this.#learn(executions);
     if (leftOut) fill(this.#running, h('a', { ...to({ status: 'running' }) }, count('running', leftOut.running), leftOut.more && ' +'));
     if (!nextCursor) {
       fill(this.#foot, h('p', {}, this.#body.childElementCount ? t('noMore') : t('noExecutions')));
@@ -115,7 +145,7 @@ export class List {
     if (this.#cursor) this.#read({ cursor: this.#cursor });
   }
 
-  #row({ id, status, workflowId, workflowName, mode, retryOf, retrySuccessId, waitTill, startedAt, executionTime, bytes: size }) {
+  #row({ id, status, workflowId, workflowName, mode, retryOf, retrySuccessId, waitTill, failingNode, error, startedAt, executionTime, bytes: size }) {
     const relations = [
       mode && shown(mode), retryOf && `${t('retryOf')} #${shown(retryOf)}`, retrySuccessId && `${t('retriedBy')} #${shown(retrySuccessId)}`, waitTill && waits(waitTill),
     ].filter(Boolean).join(' · ');
@@ -125,7 +155,8 @@ export class List {
         h('a', { class: 'cover', href: format({ id }) }, data(workflowName ?? workflowId ?? '')),
         h('span', { class: 'fine number narrow' }, ` #${id}`),
         relations && h('span', { class: 'fine' }, ` ${relations}`),
-        workflowId && h('a', { class: 'only', ...to({ workflow: workflowId }), title: t('onlyThis'), 'aria-label': t('onlyThis') }, funnel())),
+        workflowId && h('a', { class: 'only', ...to({ workflow: workflowId }), title: t('onlyThis'), 'aria-label': t('onlyThis') }, funnel()),
+        (failingNode || error) && h('p', { class: 'why' }, failingNode && h('strong', {}, data(failingNode, 60)), failingNode && error && ': ', error && data(unescaped(error.message ?? error), 200))),
       h('td', { class: 'number id' }, `#${id}`),
       h('td', {}, time(startedAt)),
       h('td', { class: 'number' }, duration(executionTime)),

@@ -5,7 +5,7 @@ import { call } from './api.js';
 import { data, fill, h, refill, shown } from './dom.js';
 import { Fields } from './fields.js';
 import { ItemTable, itemsOf } from './items.js';
-import { json } from './json.js';
+import { json, jsonWithTools } from './json.js';
 import { Loader } from './loading.js';
 import { Parameters } from './parameters.js';
 import { badge } from './status.js';
@@ -144,7 +144,7 @@ export class NodeView {
       case 'fields': return new Fields(this.id, answer.nodeName);
       case 'trace': return new Trace(this.id, answer.nodeName, answer.run.index, this.out);
       case 'error': return { element: errorView(answer.error) };
-      case 'parameters': return new Parameters(this.id, answer.nodeName, answer.parameters ?? {});
+      case 'parameters': return new Parameters(this.id, answer);
       default: return this.#items();
     }
   }
@@ -304,7 +304,7 @@ class OneItem {
       return [
         clipped && h('p', { class: 'fine' }, count('clipped', clipped)),
         found.subExecution && h('p', {}, t('startedThese'), ' ', child(found.subExecution)),
-        json(value),
+        jsonWithTools(value),
         Object.keys(rest).length > 0 && h('details', {}, h('summary', {}, t('beside'), ' ', h('span', { class: 'fine' }, shown(Object.keys(rest).join(', ')))), json(rest)),
       ];
     });
@@ -323,6 +323,6 @@ function errorView({ name, message, description, httpCode, stack, ...rest }) {
     h('p', { class: 'what' }, data(message ?? '', 2000)),
     description && h('p', {}, data(description, 2000)),
     h('p', { class: 'fine' }, [name, httpCode && `HTTP ${httpCode}`].filter(Boolean).map((part, i) => [i ? ' · ' : '', data(part, 100)])),
-    stack && h('pre', { class: 'stack', tabindex: '0' }, shown(stack)),
+    stack && h('details', {}, h('summary', {}, t('wholeStack')), h('pre', { class: 'stack', tabindex: '0' }, shown(stack))),
     Object.keys(rest).length > 0 && json(rest));
 }

@@ -1,16 +1,21 @@
 // The parameters of a node as they ran, and what a check of its expressions and connections found.
 
+import { copyButton, curl } from './copy.js';
 import { data, h, shown } from './dom.js';
-import { json } from './json.js';
+import { jsonWithTools } from './json.js';
 import { Loader } from './loading.js';
 import { count, number, t } from './words.js';
 
 export class Parameters {
-  constructor(id, node, parameters) {
-    this.place = { executionId: id, nodeName: node };
+  /** Of the answer about a node. */
+  constructor(id, answer) {
+    const { nodeName, nodeType = '', parameters } = answer;
+    const command = /\.httpRequest$/.test(nodeType) ? curl(answer) : null;
+    this.place = { executionId: id, nodeName };
     this.found = h('div', {});
     this.loader = new Loader(this.found);
-    this.element = h('div', { class: 'pad' }, this.found, json(parameters));
+    this.element = h('div', { class: 'pad' }, this.found,
+      command && h('p', {}, copyButton(t('copyCurl'), () => command), h('span', { class: 'fine' }, ' ', t('withoutSecrets'))), jsonWithTools(parameters ?? {}));
   }
 
   leave() {

@@ -1,0 +1,89 @@
+// What one takes along: buttons that copy a text, and the request of an HTTP Request node as a command.
+
+import { fill, h } from './dom.js';
+import { t } from './words.js';
+
+/** Milliseconds that a button says that it copied. */
+const SAID = 1500;
+/** Names whose values stay here. */
+const SECRET = /auth|cookie|token|secret|passw|credential|signature|session|api-?key|[-_]key$|^key$|^sig$/i;
+const PLACEHOLDER = '***';
+
+/** A button that copies what `text` returns. */
+export function copyButton(word, text, kind = 'button') {
+  const said = h('span', { 'aria-live': 'polite' }, word);
+  return h('button', { type: 'button', class: kind, onclick: async () => {
+    fill(said, t(await copy(text()) ? 'copied' : 'notCopied'));
+    setTimeout(() => fill(said, word), SAID);
+  } }, said);
+}
+
+/** Puts a text into the clipboard; whether that worked. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyOld(text);
+  }
+}
+
+/** Browsers have no other clipboard for a page that came without TLS from another machine. */
+function copyOld(text) {
+  const area = h('textarea', { class: 'unseen', value: text, 'aria-hidden': 'true' });
+  const focused = document.activeElement;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand('copy');
+  area.remove();
+  focused?.focus();
+  return copied;
+}
+
+/** The request of an HTTP Request node as a `curl` command: as it was sent, if its error has it, or else by its parameters. No secrets. */
+export function curl({ parameters = {}, error }) {
+  const sent = error?.context?.request;
+  const { method, url, body, headers } = sent?.uri || sent?.url ? fromSent(sent) : fromParameters(parameters);
+  if (typeof url !== 'string') return null;
+  return ['curl', ...(method === 'GET' ? [] : ['-X', quoted(method)]), quoted(address(url)),
+    ...headers.flatMap(([name, value]) => ['-H', quoted(`${name}: ${SECRET.test(name) ? PLACEHOLDER : value}`)]),
+    ...(body === undefined ? [] : ['--data-raw', quoted(typeof body === 'string' ? withoutSecrets(body) : JSON.stringify(body, masked))])].join(' ');
+}
+
+function fromSent({ method = 'GET', uri, url, headers = {}, body }) {
+  return { method, url: uri ?? url, headers: Object.entries(headers), body };
+}
+
+function fromParameters({ method = 'GET', url, sendQuery, queryParameters, sendHeaders, headerParameters, sendBody, jsonBody, bodyParameters }) {
+  const pairs = (list) => (list?.parameters ?? []).filter(({ name }) => name).map(({ name, value }) => [plain(name), plain(value ?? '')]);
+  const query = sendQuery ? pairs(queryParameters).map(([name, value]) => `${encodeURIComponent(name)}=${SECRET.test(name) ? PLACEHOLDER : encodeURIComponent(value)}`).join('&') : '';
+  const fields = pairs(bodyParameters);
+  const body = jsonBody !== undefined ? plain(jsonBody) : sendBody && fields.length ? Object.fromEntries(fields) : undefined;
+  const address = plain(url);
+  return { method, url: query ? `${address}${String(address).includes('?') ? '&' : '?'}${query}` : address, headers: sendHeaders ? pairs(headerParameters) : [], body };
+}
+
+/** An expression without the sign that n8n puts before it. */
+function plain(value) {
+  return typeof value === 'string' ? value.replace(/^=/, '') : value;
+}
+
+/** An address without a password, and without the values of parameters that name secrets. */
+function address(url) {
+  return url.replace(/^(\w+:\/\/)[^/@\s]*@/, '$1').replace(/([?&])([^=&#]+)=([^&#]*)/g, (all, sign, name) => (SECRET.test(name) ? `${sign}${name}=${PLACEHOLDER}` : all));
+}
+
+/** The text of a body, which may be JSON with expressions in it, or a form. */
+function withoutSecrets(body) {
+  return body.replace(/(["'])([^"'\n]{1,80})\1(\s*:\s*)(["'])(?:(?!\4)[^\\]|\\.)*\4/g, (all, quote, name, colon, other) => (SECRET.test(name) ? `${quote}${name}${quote}${colon}${other}${PLACEHOLDER}${other}` : all))
+    .replace(/(^|&)([^=&\s]{1,80})=[^&\s]*/g, (all, sign, name) => (SECRET.test(name) ? `${sign}${name}=${PLACEHOLDER}` : all));
+}
+
+function masked(name, value) {
+  return SECRET.test(name) && value !== null && typeof value !== 'object' ? PLACEHOLDER : value;
+}
+
+/** For a shell. */
+function quoted(text) {
+  return `'${String(text).replaceAll("'", "'\\''")}'`;
+}
