@@ -20,12 +20,13 @@ use n8n_lens::execution::describe::DescribeProjection;
 use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::lookup::{LookupProjection, Of, Plan, Question, RunsProjection, Which, path_of};
 use n8n_lens::execution::node::NodeProjection;
+use n8n_lens::execution::recording::RecordingProjection;
 use n8n_lens::execution::search::{Condition, Operand, PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::timeline::TimelineProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
-use n8n_lens::json::Projection;
 use n8n_lens::json::flatted::Flatted;
+use n8n_lens::json::{Projection, ReadAt};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 use n8n_lens::tools::executions::summary_answer;
@@ -248,6 +249,28 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 #[test]
 fn peaks_do_not_grow_with_the_body() {
     compare(16);
+}
+
+#[test]
+fn recorded_items_do_not_stay_in_memory() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let recorded = |number: usize| {
+        let body = items(number).body();
+        let nodes = std::sync::Arc::new(std::collections::HashSet::from([body.node_name(1)]));
+        let projection = RecordingProjection { nodes, hash: n8n_lens::workflow::replay::hash };
+        let mut kept = 0;
+        let peak = peak(|| {
+            let recording = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+            assert_eq!(recording.incomplete, None);
+            kept = recording.items.map_or(0, |items| ReadAt::len(&items));
+        });
+        (kept as usize, peak)
+    };
+    let (few, many) = (recorded(10_000), recorded(100_000));
+    println!("recordings, kept and peak: {few:?}, {many:?}");
+    assert!(many.0 > 8 * MB, "{many:?}");
+    // 8 bytes for each item of both nodes, in lists that grow by half or double.
+    assert!(many.1 < few.1.max(4 * MB) + 2 * 16 * 100_000 + MB, "{few:?}, {many:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
-use super::{render, render_many, render_proof, render_workflow};
+use super::{render, render_compare, render_many, render_proof, render_workflow};
 use crate::tools::executions::{
     compare_executions, describe_execution, find_executions, get_execution, get_execution_by_node,
     get_execution_fields, group_failures, list_executions, search_execution, trace_execution_item, workflow_trend,
@@ -226,7 +226,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             ],
             ..EXECUTION
         },
-        render: render::compare,
+        render: render_compare::compare,
         examples: &[
             "n8n-lens compare 1234",
             "n8n-lens compare 1234 1229",

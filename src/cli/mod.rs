@@ -19,6 +19,7 @@ mod log;
 mod panic_hook;
 mod progress;
 mod render;
+mod render_compare;
 mod render_many;
 mod render_proof;
 mod render_workflow;

@@ -13,6 +13,13 @@ pub fn tools(toolsets: &[&str]) -> Vec<&'static Tool> {
     Toolbox::new(&ToolSelection { toolsets, ..ToolSelection::default() }).unwrap().tools().collect()
 }
 
+/// The tools of these toolsets where executions come from n8n's store.
+pub fn of_store(toolsets: &[&str]) -> Vec<&'static Tool> {
+    let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
+    let selection = ToolSelection { toolsets, with_store: true, ..ToolSelection::default() };
+    Toolbox::new(&selection).unwrap().tools().collect()
+}
+
 /// All tools.
 pub fn all() -> Vec<&'static Tool> {
     tools(&TOOLSETS.map(|toolset| toolset.name))

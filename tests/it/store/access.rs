@@ -33,7 +33,7 @@ fn names(client: &mut McpClient) -> Vec<String> {
 fn without_an_api_only_the_tools_for_executions_are_offered() {
     let store = store();
     let mut alone = client(&store, &[]);
-    let of_executions = tools::names(&tools::tools(&["executions"]));
+    let of_executions = tools::names(&tools::of_store(&["executions"]));
     assert_eq!(names(&mut alone), of_executions);
     let instructions = alone.hello["instructions"].as_str().unwrap();
     assert!(instructions.contains("list_executions") && !instructions.contains("workflow_"), "{instructions}");
@@ -85,7 +85,7 @@ fn over_http_a_token_opens_the_store() {
     let read = server.send("POST", "/mcp/execute", &[json, token], &body);
     assert_eq!((read.status, &read.message()["source"]), (200, &json!("store")));
     let listed = server.send("GET", "/mcp/tools", &[token], "").message();
-    assert_eq!(listed["tools"].as_array().unwrap().len(), tools::tools(&["executions"]).len());
+    assert_eq!(listed["tools"].as_array().unwrap().len(), tools::of_store(&["executions"]).len());
     let health = server.send("GET", "/health?deep=true", &[token], "");
     assert_eq!((health.status, &health.message()["n8n"]["status"]), (200, &json!("unknown")));
 }
