@@ -36,7 +36,7 @@ fn without_an_api_only_the_tools_for_executions_are_offered() {
     let of_executions = tools::names(&tools::of_store(&["executions"]));
     assert_eq!(names(&mut alone), of_executions);
     let instructions = alone.hello["instructions"].as_str().unwrap();
-    assert!(instructions.contains("list_executions") && !instructions.contains("workflow_"), "{instructions}");
+    assert!(instructions.contains("list_executions") && !instructions.contains("edit_workflow"), "{instructions}");
     // An address without a key is not enough on standard input and output.
     assert_eq!(names(&mut client(&store, &[("N8N_URL", "http://127.0.0.1:1")])), of_executions);
     let both = [("N8N_URL", "http://127.0.0.1:1"), ("N8N_API_KEY", "test-key")];
