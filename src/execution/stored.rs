@@ -178,7 +178,7 @@ pub enum Searched {
     /// Nothing.
     Nothing,
     /// This.
-    Found(SearchView),
+    Found(Box<SearchView>),
 }
 
 impl SearchProjection {
@@ -195,7 +195,7 @@ impl SearchProjection {
             return Ok(Searched::Nothing);
         }
         let view = opened.read(self, Focus::All)?;
-        Ok(if view.total > 0 { Searched::Found(view) } else { Searched::Nothing })
+        Ok(if view.total > 0 { Searched::Found(Box::new(view)) } else { Searched::Nothing })
     }
 }
 

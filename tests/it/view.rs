@@ -285,7 +285,10 @@ fn the_overview_is_the_whole_picture() {
     let about: Value = serde_json::from_str(&get(&view, "/view/about", &[("cookie", &cookie)]).body).unwrap();
     let n8n_url = format!("{}/", n8n.url());
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(about, json!({"version": version, "locale": null, "n8nUrl": n8n_url, "execution": null, "store": false}));
+    assert_eq!(
+        about,
+        json!({"version": version, "locale": null, "n8nUrl": n8n_url, "execution": null, "store": false})
+    );
 
     let answer = lines(&view.call(&cookie, &call("view_overview", json!({"id": ID}))));
     let overview = &answer.last().unwrap()["result"];

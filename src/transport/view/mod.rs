@@ -126,6 +126,7 @@ impl Page {
             "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
             "n8nUrl": context.api.as_ref().map(|api| api.editor()),
             "execution": settings.execution,
+            "store": context.store.is_some(),
         });
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
         Self { context, toolbox, guard, entrance, locale: settings.locale, about, limits, shutdown }

@@ -115,7 +115,7 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
         count => format!("Found in {count} of {searched}"),
     };
     let japanese = format!("{} 件中 {count} 件で見つかりました", found.searched);
-    let message = locale.choose(&japanese, &message).to_owned();
+    let message = locale.choose(&japanese, &message);
     let write = |limits: FindLimits| {
         let shown = &found.executions[..limits.executions];
         let last = match shown.len() == count {
@@ -131,7 +131,7 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
                 format!("search_execution(id: '{}'{}) shows every place.", first.listed.row.id(), page.of_search())
             }),
         };
-        success(&message, &data)
+        success(message, &data)
     };
     let ladder = Ladder::new(FindLimits { executions: count, chars: CUT_NAME_CHARS })
         .shorter(|limits| &mut limits.chars, |chars| chars / 2, 50)

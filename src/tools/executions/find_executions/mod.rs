@@ -28,7 +28,7 @@ pub static TOOL: Tool = Tool {
     name: "find_executions",
     title: "Find executions",
     description: "Find the executions in which a value occurs, newest first: how often, and where first. Pass `text`, `path` or both, and \
-                  at most one condition, as in search_execution.",
+                  one condition, as in search_execution.",
     parameters: FindExecutions::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<FindExecutions>(),
@@ -42,16 +42,16 @@ const BATCH: u64 = 25;
 
 arguments! {
     struct FindExecutions {
-        text: Option<Text> = "Part of a string, or a whole number or literal; smart case.",
-        path: Option<Text> = "End of its path: lines[].taxRate.",
+        text: Option<Text> = "Part of a string; smart case.",
+        path: Option<Text> = "End of its path.",
         equals: Option<toolkit::Operand> = "Only this value.",
-        above: Option<toolkit::Operand> = "Likewise; with `path`.",
-        below: Option<toolkit::Operand> = "Likewise; with `path`.",
+        above: Option<toolkit::Operand> = "With `path`.",
+        below: Option<toolkit::Operand> = "With `path`.",
         node_name: Option<Text> = "Only this node.",
         workflow_id: Option<Text> = "Only this workflow.",
         status: Option<Text> = "Only this status.",
-        started_after: Option<Date> = "Started at or after.",
-        started_before: Option<Date> = "Started at or before.",
+        started_after: Option<Date> = "ISO 8601.",
+        started_before: Option<Date> = "ISO 8601.",
         limit: Limit = LIMIT,
         cursor: Option<Text> = CURSOR,
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,

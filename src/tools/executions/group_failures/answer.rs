@@ -113,19 +113,15 @@ struct GroupLimits {
 
 /// The answer as it is sent: as many groups as fit.
 pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> String {
-    let message = match found.groups.is_empty() {
-        true => locale.choose("失敗はありません", "No failures").to_owned(),
-        false => locale
-            .choose(
-                &format!("失敗を {} グループにまとめました", found.total),
-                &format!(
-                    "{} in {}",
-                    counted(found.failures as usize, "failure", "failures"),
-                    counted(found.total, "group", "groups")
-                ),
-            )
-            .to_owned(),
+    let failures = counted(found.failures as usize, "failure", "failures");
+    let (japanese, english) = match found.total {
+        0 => ("失敗はありません".to_owned(), "No failures".to_owned()),
+        total => (
+            format!("失敗を {total} グループにまとめました"),
+            format!("{failures} in {}", counted(total, "group", "groups")),
+        ),
     };
+    let message = locale.choose(&japanese, &english);
     let write = |limits: GroupLimits| {
         let shown = &found.groups[..limits.groups.min(found.groups.len())];
         let data = Data {
@@ -136,7 +132,7 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
             not_examined: found.not_examined.as_deref().map(|before| NotExamined { before }),
             guidance: guidance(shown),
         };
-        success(&message, &data)
+        success(message, &data)
     };
     let most = GroupLimits { groups: found.groups.len(), part: 1 };
     let ladder = Ladder::new(most)

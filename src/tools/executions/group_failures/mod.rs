@@ -27,8 +27,8 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "group_failures",
     title: "Group failures",
-    description: "Group the failed executions of all workflows by node and kind of error, whatever ids and numbers are in it: how many, \
-                  first and last, the last good one before, and whether the workflow was edited between.",
+    description: "Group failed executions by node and kind of error, whatever ids and numbers are in it: how many, first and last, the last \
+                  good one before, and whether the workflow was edited between.",
     parameters: GroupFailures::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<GroupFailures>(),
@@ -46,11 +46,11 @@ const BATCH: u64 = 100;
 
 arguments! {
     struct GroupFailures {
-        workflow_id: Option<Text> = "Only failures of this workflow.",
-        node_name: Option<Text> = "Only failures of this node.",
+        workflow_id: Option<Text> = "Only this workflow.",
+        node_name: Option<Text> = "Only this node.",
         started_after: Option<Date> = "Default: 7 days ago.",
-        started_before: Option<Date> = "Started at or before this time.",
-        limit: IntegerOr<10, 1, 100> = "At most this many groups.",
+        started_before: Option<Date> = "ISO 8601.",
+        limit: IntegerOr<10, 1, 100> = "Groups.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
     }
 }

@@ -1,11 +1,13 @@
 //! The answer about a trend within its budget.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Periods, Seen, SeenExecution};
 use crate::budget::Ladder;
-use crate::execution::trend::{Figures, Level, Moved, PERIODS};
+use crate::execution::trend::{Figures, Level, Moved, Movements, PERIODS};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{is_zero, success};
@@ -124,23 +126,23 @@ struct TrendLimits {
     chars: usize,
 }
 
+fn message(movements: &Movements, locale: Locale) -> String {
+    let moved: HashSet<_> = movements.moved.iter().map(|moved| &moved.node).collect();
+    let (judged, count) = (movements.steady + moved.len(), movements.moved.len());
+    let (japanese, english) = match count {
+        0 => (
+            format!("変化はありません（{judged} ノードを判定）"),
+            format!("Nothing moved ({} judged)", counted(judged, "node", "nodes")),
+        ),
+        count => (format!("{count} 件の変化があります"), counted(count, "thing moved", "things moved")),
+    };
+    locale.choose(&japanese, &english).to_owned()
+}
+
 /// The answer as it is sent.
 pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens: usize, locale: Locale) -> String {
     let movements = &seen.movements;
-    let judged = movements.steady
-        + movements.moved.iter().map(|moved| &moved.node).collect::<std::collections::HashSet<_>>().len();
-    let message = match movements.moved.len() {
-        0 => {
-            locale.choose("変化はありません", "Nothing moved").to_owned()
-                + &locale.choose(
-                    &format!("（{judged} ノードを判定）"),
-                    &format!(" ({} judged)", counted(judged, "node", "nodes")),
-                )
-        }
-        moved => {
-            locale.choose(&format!("{moved} 件の変化があります"), &counted(moved, "node moved", "movements")).to_owned()
-        }
-    };
+    let message = message(movements, locale);
     let window = |from: Timestamp, to: Timestamp, is_in: &dyn Fn(&&SeenExecution) -> bool| {
         let within: Vec<_> = seen.executions.iter().filter(is_in).collect();
         Window {

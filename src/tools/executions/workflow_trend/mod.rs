@@ -27,8 +27,8 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "workflow_trend",
     title: "Trend of a workflow",
-    description: "Say what moved in a workflow: nodes that became slower, fail more often, or return other numbers of items in the last \
-                  period than in each of the seven before, since which execution, and whether an edit came with it.",
+    description: "Say which nodes of a workflow became slower, fail more often or return other numbers of items in the last period than in \
+                  the seven before, since which execution, and with which edit.",
     parameters: WorkflowTrend::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<WorkflowTrend>(),
@@ -47,9 +47,9 @@ const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 arguments! {
     struct WorkflowTrend {
-        workflow_id: Text = "The workflow's id.",
+        workflow_id: Text = "Its id.",
         period: Option<Text> = "1h to 30d, default 24h.",
-        until: Option<Date> = "The end of the last period, default now.",
+        until: Option<Date> = "Default now.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
     }
 }

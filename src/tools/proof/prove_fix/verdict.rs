@@ -160,7 +160,7 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
     let is_new = |name: &&str| !recording.nodes.contains_key(revisions.name_then(name));
     let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
     let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
-    let reproduced = reproduces(case, control) && !(revisions.is_original && !differs.is_empty());
+    let reproduced = (differs.is_empty() || !revisions.is_original) && reproduces(case, control);
     let verdict = match reproduced {
         false => Verdict::NotReproduced,
         true if revisions.is_original => Verdict::Reproduced,

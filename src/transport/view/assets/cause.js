@@ -12,6 +12,8 @@ const TOKENS = 8_000;
 const [RUN, FAILED] = [2, 4];
 /** Findings, and names in a sentence, at most. */
 const MOST = 5;
+/** What n8n stores of an execution that it is asked for again without a word, bytes: each look makes it send all of it. */
+const SENT_AGAIN = 50_000_000;
 
 export class Cause {
   #controller = new AbortController();
@@ -32,9 +34,19 @@ export class Cause {
     this.#controller.abort();
   }
 
+  /** Looks for the cause, or offers it if n8n itself would have to send a large execution again. */
+  start() {
+    const isNear = this.server.execution || this.server.store;
+    if (isNear || !(this.overview.execution.bytes > SENT_AGAIN)) return this.read();
+    this.element.classList.remove('looking');
+    return fill(this.found, h('p', {}, h('button', { type: 'button', class: 'button', onclick: () => this.read() }, t('lookForCause'))));
+  }
+
   /** Reads what the first picture does not have. Nothing of it is necessary: a call that fails leaves its line out. */
   async read() {
     const { execution } = this.overview;
+    this.element.classList.add('looking');
+    this.#showFindings(null);
     const hasRun = !execution.tooLarge && this.overview.nodes.length > 0;
     if (hasRun && execution.error) await this.#quiet(() => this.#readError());
     if (hasRun && execution.status === 'success') await this.#quiet(() => this.#readOdd());

@@ -66,7 +66,7 @@ export class Execution {
     this.element.append(h('section', { class: 'card', 'aria-label': t('wholeExecution') }, this.tabs, this.stage), this.lower);
     this.cause = new Cause(this.#overview, this.server);
     this.#open();
-    this.cause.read();
+    this.cause.start();
     return [head(overview, this.server), this.cause.element];
   }
 

@@ -46,7 +46,7 @@ export const en = {
   editedSince: 'The workflow was edited since the last good run', notEditedSince: 'The workflow is the same as in the last good run', unusual: 'Unusual', succeededBut: 'It succeeded, but something is unusual',
   nothingUnusual: 'Nothing unusual was found.', lookedAt: 'No node failed and went on, every output with items leads on, and no value differs from almost all others.', moreOdd: '{n} more odd values',
   continued: '{n} items failed, and it went on:', 'continued.one': '{n} item failed, and it went on:', leftNowhere: '{n} items lead nowhere', 'leftNowhere.one': '{n} item leads nowhere', throughOutput: 'after the output “{out}”', someEmpty: '{n} of {of} runs returned nothing',
-  looking: 'Looking for anything unusual…', continuedRuns: '{n} runs failed, and it went on', 'continuedRuns.one': '{n} run failed, and it went on',
+  lookForCause: 'Look for the cause', looking: 'Looking for anything unusual…', continuedRuns: '{n} runs failed, and it went on', 'continuedRuns.one': '{n} run failed, and it went on',
   'view.ran': 'As it ran', 'view.talk': 'Conversation', does: 'What it does', sample: 'Sample', didNotRunThese: 'Did not run:', nowhereThese: 'Leads nowhere:', runsWord: '{n} runs', callsWord: '{n} calls', 'callsWord.one': '{n} call',
   'talk.agent': 'Agent', 'talk.ai_languageModel': 'Model', 'talk.ai_tool': 'Tool', 'talk.ai_memory': 'Memory', 'talk.other': 'Helper',
   instructions: 'Instructions', prompt: 'Prompt', answer: 'Answer', calledWith: 'Called with', returned: 'Returned', asksForTool: 'It asked for a tool.', tokens: '{of} tokens in, {made} out', estimated: '(estimated)', moreTurns: '{n} more calls', 'moreTurns.one': '{n} more call',

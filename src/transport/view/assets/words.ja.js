@@ -46,7 +46,7 @@ export const ja = {
   editedSince: '前回の成功のあとにワークフローが編集されました', notEditedSince: 'ワークフローは前回の成功と同じです', unusual: '普通と違う点', succeededBut: '成功しましたが、普通と違う点があります',
   nothingUnusual: '普通と違う点は見つかりませんでした。', lookedAt: '失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっていて、ほとんどの値と違う値もありません。', moreOdd: 'ほかの珍しい値 {n} 件',
   continued: '{n} 件が失敗し、そのまま続行しました:', leftNowhere: '{n} 件に行き先がありません', throughOutput: '（出力「{out}」）', someEmpty: '{of} ラン中 {n} が何も返しませんでした',
-  looking: '普通と違う点を探しています…', continuedRuns: '{n} ランが失敗し、そのまま続行しました',
+  lookForCause: '原因を調べる', looking: '普通と違う点を探しています…', continuedRuns: '{n} ランが失敗し、そのまま続行しました',
   'view.ran': '実行の流れ', 'view.talk': '会話', does: '処理内容', sample: 'サンプル', didNotRunThese: '未実行:', nowhereThese: '行き先なし:', runsWord: '{n} ラン', callsWord: '{n} 回の呼び出し',
   'talk.agent': 'エージェント', 'talk.ai_languageModel': 'モデル', 'talk.ai_tool': 'ツール', 'talk.ai_memory': 'メモリ', 'talk.other': '補助',
   instructions: '指示', prompt: 'プロンプト', answer: '回答', calledWith: '呼び出し', returned: '結果', asksForTool: 'ツールを呼び出しました。', tokens: '入力 {of} トークン、出力 {made}', estimated: '（推定）', moreTurns: 'ほか {n} 回の呼び出し',
