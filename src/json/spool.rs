@@ -1,4 +1,4 @@
-//! Bytes that are written once and read at any position, in memory as long as they are few.
+//! Bytes that are written once and read at any position, in memory while there are few of them.
 //!
 //! More of them are in a temporary file that has no name, readable by this user only, and that ends with its owner.
 

@@ -17,7 +17,7 @@ pub struct ValueDifference {
     pub place: Place,
     /// The path in the item.
     pub path: String,
-    /// The values; `None` where there is none.
+    /// Both values; `None` in an execution that lacks it.
     pub values: (Option<Excerpt>, Option<Excerpt>),
 }
 

@@ -17,7 +17,7 @@ impl<'a> Text<'a> {
         at.checked_sub(1).and_then(|before| self.get(before))
     }
 
-    /// A part; nothing where there is none.
+    /// A part of the text; empty beyond its end.
     pub(super) fn slice(self, range: Range<usize>) -> &'a [char] {
         self.0.get(range).unwrap_or_default()
     }

@@ -2,7 +2,7 @@
 //!
 //! n8n's text has every string and every name of a member as JSON, and numbers next to the names of their members: what a
 //! prefilter finds in an item, it finds in the text of the whole execution. Indices of elements are digits in quotes, too:
-//! a number is found where there is none. What is found is still to be read.
+//! a number can be found that no item has. A match is only a candidate, still to be read.
 
 use std::io;
 

@@ -167,7 +167,7 @@ impl What {
 
 impl Trend {
     /// Adds a run of a node. Runs of a node come in the order of time. Returns whether it was held: `false` once there are
-    /// [`MOST_OBSERVATIONS`], or if its period is none of the eight. What was not held makes the answer one about other runs.
+    /// [`MOST_OBSERVATIONS`], or if its period is not one of the eight. The answer then covers only the runs that are held.
     #[must_use = "a run that was not held is missing in the answer"]
     pub fn push(&mut self, node: &str, observation: Observation) -> bool {
         if self.observations >= MOST_OBSERVATIONS || observation.period >= PERIODS {

@@ -44,7 +44,7 @@ fn take_equal(values: &mut &[u32], value: u32) -> f64 {
     equal.len() as f64
 }
 
-/// The chance that at least `cases` of `drawn` are cases, if `drawn` of `total` are drawn, `all_cases` of which are cases.
+/// The probability of drawing at least `cases` cases in `drawn` draws from `total` runs, of which `all_cases` are cases.
 pub(super) fn hypergeometric_tail(cases: usize, drawn: usize, all_cases: usize, total: usize) -> f64 {
     let Some(others) = total.checked_sub(all_cases) else { return 0.0 };
     let most = drawn.min(all_cases);

@@ -19,7 +19,7 @@ pub(in crate::tools) struct FirstValue {
     output: u64,
     item: u64,
     path: String,
-    /// `null` where there is none.
+    /// `null` in an execution that lacks the value.
     values: [Option<Box<RawValue>>; 2],
 }
 

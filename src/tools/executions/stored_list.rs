@@ -5,14 +5,12 @@ use std::collections::HashMap;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::listed::short_version;
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::json::cut_name;
 use crate::n8n::{ListCursor, ListQuery, Listing};
 use crate::store::{self, Listed, Query, Store};
-
-/// The characters of a version that are shown: they distinguish the versions of a workflow.
-pub(super) const VERSION_CHARS: usize = 8;
 
 /// Executions whose beginnings are read in one go.
 const BATCH: u64 = 100;
@@ -132,7 +130,7 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
             members["deleted"] = true.into();
         }
         if let Some(version) = row.workflow_version() {
-            members["version"] = version.chars().take(VERSION_CHARS).collect::<String>().into();
+            members["version"] = short_version(version).into();
         }
         if let Some(found) = found {
             members["failingNode"] = found.node.into();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::stored_list::VERSION_CHARS;
+use super::super::listed::short_version;
 use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
 use super::DescribeRequest;
 use super::node::{Detail, Told, shown_node};
@@ -103,7 +103,7 @@ impl Answer<'_> {
             workflow_name: workflow_name(summary, size.name),
             status: word(&header.status),
             started_at: word(&header.started_at),
-            version: header.workflow_version.as_ref().map(|version| version.chars().take(VERSION_CHARS).collect()),
+            version: header.workflow_version.as_deref().map(short_version),
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS.min(4 * size.name))),
             failed_node: failed_node(&summary.nodes).map(|node| shorten_name(node, size.name)),
             notes: notes(summary, 0, NOTED_CHARS.min(size.name)),

@@ -8,7 +8,7 @@ use crate::budget::Ladder;
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{is_zero, success};
-use crate::tools::executions::stored_list::VERSION_CHARS;
+use crate::tools::executions::listed::{minute, short_version};
 use crate::units::counted;
 
 /// Characters shown of the texts of an error.
@@ -73,10 +73,8 @@ fn is_one(number: &usize) -> bool {
 }
 
 impl<'a> Shown<'a> {
-    /// To the minute: `2026-11-21T21:57Z`.
     fn of(failed: &'a Failed) -> Self {
-        let at = failed.at.as_deref().and_then(|at| Some(format!("{}Z", at.get(..16)?)));
-        Self { id: &failed.id, at }
+        Self { id: &failed.id, at: failed.at.as_deref().map(minute) }
     }
 }
 
@@ -98,7 +96,7 @@ impl<'a> Row<'a> {
             first: Shown::of(&group.first),
             last: Shown::of(&group.last),
             good_before: group.good_before.as_ref().map(Shown::of),
-            edited: group.edited().map(|both| both.map(|version| version.chars().take(VERSION_CHARS).collect())),
+            edited: group.edited().map(|both| both.map(short_version)),
             good_after: group.good_after,
         }
     }

@@ -11,7 +11,7 @@ use crate::execution::trend::{Figures, Level, Moved, Movements, PERIODS};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{is_zero, success};
-use crate::tools::executions::stored_list::VERSION_CHARS;
+use crate::tools::executions::listed::{minute, short_version};
 use crate::units::counted;
 
 #[derive(Serialize)]
@@ -69,11 +69,6 @@ struct Since<'a> {
     at: String,
 }
 
-/// To the minute: `2026-11-21T21:57Z`.
-fn minute(at: &str) -> String {
-    at.get(..16).map_or_else(|| at.to_owned(), |at| format!("{at}Z"))
-}
-
 impl ShownLevel {
     fn of(level: &Level) -> Self {
         let shown = Self { runs: level.runs, p50: None, p95: None, cases: None };
@@ -87,7 +82,7 @@ impl ShownLevel {
 impl<'a> Row<'a> {
     fn of(moved: &Moved, seen: &'a Seen, chars: usize) -> Self {
         let execution = seen.executions.get(moved.since.execution as usize);
-        let short = |version: &str| version.chars().take(VERSION_CHARS).collect::<String>();
+        let version = |number: u16| seen.versions.get_index(number.into())?.as_deref().map(short_version);
         Self {
             node: shorten_name(&moved.node, chars),
             what: moved.what.name(),
@@ -97,25 +92,9 @@ impl<'a> Row<'a> {
                 id: execution.map_or("", |execution| &execution.id),
                 at: execution.map(|execution| minute(&execution.at)).unwrap_or_default(),
             },
-            edited: moved.since.edited.and_then(|(old, new)| {
-                let versions = distinct_versions(seen);
-                let version = |at: u16| versions.get(usize::from(at)).copied().flatten().map(short);
-                Some([version(old)?, version(new)?])
-            }),
+            edited: moved.since.edited.and_then(|(old, new)| Some([version(old)?, version(new)?])),
         }
     }
-}
-
-/// The versions in the order in which they first ran: as they were numbered.
-fn distinct_versions(seen: &Seen) -> Vec<Option<&str>> {
-    let mut versions: Vec<Option<&str>> = Vec::new();
-    for execution in &seen.executions {
-        let version = execution.version.as_deref();
-        if !versions.contains(&version) {
-            versions.push(version);
-        }
-    }
-    versions
 }
 
 /// How much is shown: so many entries of each list, with so many characters of a name.

@@ -67,6 +67,8 @@ struct Seen {
     workflow_name: Option<String>,
     /// The executions, oldest first.
     executions: Vec<SeenExecution>,
+    /// The versions of the workflow, in the order in which they first ran: as the movements number them.
+    versions: IndexSet<Option<String>>,
     movements: Movements,
 }
 
@@ -189,7 +191,7 @@ fn read(
     }
     seen.executions.reverse();
     runs.reverse();
-    seen.movements = movements(&seen.executions, &runs);
+    seen.movements = movements(&seen.executions, &mut seen.versions, &runs);
     Ok(Some(seen))
 }
 
@@ -211,10 +213,10 @@ fn seen_execution(row: &Row, periods: Periods) -> Option<SeenExecution> {
 }
 
 /// What moved, from the runs of each execution, oldest first.
-fn movements(executions: &[SeenExecution], runs: &[NodeRuns]) -> Movements {
-    let (mut trend, mut versions) = (Trend::default(), IndexSet::new());
+fn movements(executions: &[SeenExecution], versions: &mut IndexSet<Option<String>>, runs: &[NodeRuns]) -> Movements {
+    let mut trend = Trend::default();
     for (number, (execution, runs)) in executions.iter().zip(runs).enumerate() {
-        let version = versions.insert_full(&execution.version).0;
+        let version = versions.insert_full(execution.version.clone()).0;
         for (name, of_node) in &runs.nodes {
             for run in of_node {
                 let number_of = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
