@@ -28,7 +28,7 @@ use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, 
 use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Projection, ReadAt};
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 use n8n_lens::tools::executions::summary_answer;
 use peak_alloc::PeakAlloc;
 
@@ -60,15 +60,7 @@ fn summarize(body: impl Read) {
 fn look(body: impl Read, name: String) {
     let projection = NodeProjection { node: name, window: 0..50, ..NodeProjection::default() };
     let view = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
-    let question = NodeQuery {
-        projection,
-        output: None,
-        part: Part::Both,
-        rows: false,
-        max_tokens: 20_000,
-        redact: false,
-        locale: Locale::Ja,
-    };
+    let question = NodeQuery { locale: Locale::Ja, ..NodeQuery::new(projection, 20_000) };
     assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());
 }
 

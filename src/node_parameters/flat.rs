@@ -34,7 +34,7 @@ const DEFAULTS: [(&str, &str); 14] = [
     ("binaryPropertyName", "data"),
 ];
 
-/// Adds the parameters that are not among those that were `read`.
+/// Adds the parameters that were not `read`.
 pub(super) fn others(parameters: &Excerpt, read: &[&str], lines: &mut Vec<String>) {
     for (name, value) in parameters.members().filter(|(name, _)| !read.contains(name)) {
         add(name, name, value, lines);

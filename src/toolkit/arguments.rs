@@ -114,7 +114,7 @@ impl Arguments {
         }
     }
 
-    /// The arguments that a client sent for a prompt: texts. What is none, or is empty, counts as omitted.
+    /// The arguments that a client sent for a prompt: texts. A value that is not a text, or is empty, counts as omitted.
     pub fn of_prompt(mut given: Map<String, Value>) -> Self {
         given.retain(|_, value| value.as_str().is_some_and(|text| !text.is_empty()));
         Self(given)

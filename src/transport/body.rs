@@ -2,7 +2,8 @@
 //! no one. What a request may hold is the same for a body and for a message on standard input.
 //!
 //! A small body costs nothing to read. A large one (above 256 KiB) waits for one of two permits before more of it is
-//! read, is refused if parsing it would build too much, and is parsed on a thread that other requests do not need.
+//! read, is refused if parsing it would build too much, and is parsed on a thread that other requests do not need. The body
+//! limit and the timeouts of tower-http know neither the permits nor what a refusal says.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,6 +3,10 @@
 //! A connection waits for a request head, has a request in progress, listens for events, or is idle between two. Only the server's own work
 //! may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s, or less
 //! if responses of more than 64 MiB wait to be read.
+//!
+//! hyper's `header_read_timeout` is not used: it starts with the last response, so that it would also end idle connections,
+//! which clients expect to keep (a POST on one that was just closed is lost). A semaphore or tower's `ConcurrencyLimit`
+//! would refuse new connections where here the one that has waited longest makes room.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

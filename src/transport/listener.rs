@@ -152,7 +152,7 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Open) {
             response.map(|response| response.map(|body| body.inspect_frame(queue)))
         }
     });
-    // The connections have timeouts of their own, which distinguish a slow head from an idle connection.
+    // The connections have timeouts of their own: see `connections`.
     let serving =
         http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(None).serve_connection(stream, service);
     let serving = async {

@@ -7,7 +7,7 @@ use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::Projection;
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 use n8n_lens::tools::executions::summary_answer;
 use serde_json::{Value, json};
 
@@ -25,15 +25,7 @@ fn summary_text(body: impl Read, offset: u64) -> String {
 fn node_text(body: impl Read, name: &str, max_tokens: usize, limit: u64) -> String {
     let projection = NodeProjection { node: name.to_owned(), window: 0..limit, ..NodeProjection::default() };
     let view = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
-    let question = NodeQuery {
-        projection,
-        output: None,
-        part: Part::Both,
-        rows: false,
-        max_tokens,
-        redact: false,
-        locale: Locale::Ja,
-    };
+    let question = NodeQuery { locale: Locale::Ja, ..NodeQuery::new(projection, max_tokens) };
     get_execution_by_node::answer(&view, None, &question).unwrap()
 }
 
@@ -151,15 +143,7 @@ fn pages_of_items_skip_none() {
         let node = "Generate orders".to_owned();
         let projection = NodeProjection { node, window: offset..offset + 50, ..NodeProjection::default() };
         let view = projection.read_from(&body[..]).unwrap();
-        let question = NodeQuery {
-            projection,
-            output: None,
-            part: Part::Both,
-            rows: false,
-            max_tokens: 1000,
-            redact: false,
-            locale: Locale::Ja,
-        };
+        let question = NodeQuery { locale: Locale::Ja, ..NodeQuery::new(projection, 1000) };
         let answer = check(&get_execution_by_node::answer(&view, None, &question).unwrap(), 1000, "a page");
         let items = answer["data"]["output"]["items"].as_array().unwrap();
         let next = answer["data"]["truncated"]["nextOffset"].as_u64().unwrap();
@@ -284,15 +268,7 @@ fn an_offset_beyond_the_end_is_said() {
     let body = fixtures::execution("d_branches_merge");
     let projection = NodeProjection { node: "Merge".to_owned(), window: 500..550, ..NodeProjection::default() };
     let view = projection.read_from(&body[..]).unwrap();
-    let question = NodeQuery {
-        projection,
-        output: None,
-        part: Part::Both,
-        rows: false,
-        max_tokens: 1000,
-        redact: false,
-        locale: Locale::En,
-    };
+    let question = NodeQuery::new(projection, 1000);
     let answer = check(&get_execution_by_node::answer(&view, None, &question).unwrap(), 1000, "beyond the end");
     let reason = answer["data"]["truncated"]["reason"].as_str().unwrap();
     assert!(reason.starts_with("offset 500 is beyond the end: the longest input or output has "), "{reason}");

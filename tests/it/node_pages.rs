@@ -3,7 +3,6 @@
 use n8n_lens::budget;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::json::Projection;
-use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 use serde_json::{Map, Value, json};
 
@@ -31,8 +30,7 @@ impl<'a> Page<'a> {
         if let Some(again) = projection.second_pass(&view) {
             (view, projection) = (again.read_from(body).unwrap(), again);
         }
-        let (max_tokens, part) = (self.max_tokens, self.part);
-        let query = NodeQuery { projection, output: None, part, rows, max_tokens, redact: false, locale: Locale::En };
+        let query = NodeQuery { part: self.part, rows, ..NodeQuery::new(projection, self.max_tokens) };
         get_execution_by_node::answer(&view, None, &query).unwrap()
     }
 

@@ -6,7 +6,7 @@ use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::json::{Batch, Cursor, Projection, Pruner, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
-use n8n_lens::tools::executions::get_execution_by_node::{NodeQuery, Part};
+use n8n_lens::tools::executions::get_execution_by_node::NodeQuery;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -160,15 +160,8 @@ pub(crate) fn shown(summary: &Summary) -> Value {
 
 /// The node tool's `data`, with a budget that clips as little as possible.
 fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> Result<Value, String> {
-    let question = NodeQuery {
-        projection: request,
-        output: output.map(|output| output as u64),
-        part: Part::Both,
-        rows: false,
-        max_tokens: 10_000_000,
-        redact: false,
-        locale: Locale::Ja,
-    };
+    let output = output.map(|output| output as u64);
+    let question = NodeQuery { output, locale: Locale::Ja, ..NodeQuery::new(request, 10_000_000) };
     let answer = get_execution_by_node::answer(view, None, &question).map_err(|error| error.to_string())?;
     let mut answer: Value = serde_json::from_str(&answer).unwrap();
     Ok(answer["data"].take())

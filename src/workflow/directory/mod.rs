@@ -1,7 +1,8 @@
 //! An open folder. It stays the same folder whatever its path leads to meanwhile, so nothing is read or written outside the
 //! root when a folder or a file is exchanged with a link between the check of a path and its use.
 //!
-//! Unix has calls that start at an open folder. Windows does not let an open folder be exchanged.
+//! Unix has calls that start at an open folder. Windows does not let an open folder be exchanged. cap-std would follow a
+//! link that stays inside the root; here no link is followed at all, so that a file has one name to be locked by.
 
 use std::ffi::OsStr;
 use std::fs::File;

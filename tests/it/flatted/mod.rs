@@ -15,8 +15,7 @@ use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
 use n8n_lens::json::ReadAt;
 use n8n_lens::json::flatted::Flatted;
-use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 
 use crate::flatten::{Stored, escape};
 
@@ -45,15 +44,7 @@ fn answer(projection: &NodeProjection, read: impl Fn(&NodeProjection) -> Result<
     if let Some(again) = projection.second_pass(&view) {
         (view, projection) = (read(&again).unwrap(), again);
     }
-    let question = NodeQuery {
-        projection,
-        output: None,
-        part: Part::Both,
-        rows: false,
-        max_tokens: 20_000,
-        redact: false,
-        locale: Locale::En,
-    };
+    let question = NodeQuery::new(projection, 20_000);
     get_execution_by_node::answer(&view, None, &question).unwrap_or_else(|error| error.to_string())
 }
 

@@ -71,6 +71,13 @@ pub struct NodeQuery {
     pub locale: Locale,
 }
 
+impl NodeQuery {
+    /// Inputs and outputs, as items, unmasked and in English, within `max_tokens`.
+    pub fn new(projection: NodeProjection, max_tokens: usize) -> Self {
+        Self { projection, output: None, part: Part::Both, rows: false, max_tokens, redact: false, locale: Locale::En }
+    }
+}
+
 words! {
     /// Whose items are shown.
     #[derive(Default)]
