@@ -71,12 +71,9 @@ fn peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     [peak(|| summarize(body)), peak(|| look(other, name))]
 }
 
-/// What the questions are whose peaks are compared.
-const QUESTIONS: [&str; 6] = ["text", "path", "two paths", "fields", "one field by another", "description"];
-
 /// The peaks of a search for a text in every item, of one by path and of one that compares two paths, of the fields of all
 /// nodes, of one field by another, and of a description.
-fn asking_peaks(make: impl Fn() -> Body) -> [usize; QUESTIONS.len()] {
+fn asking_peaks(make: impl Fn() -> Body) -> [usize; 6] {
     let text = ValueQuery { text: Some(TextPattern::literal("e").unwrap()), ..ValueQuery::default() };
     let path = ValueQuery { path: Some(PathEnd::new("name")), ..ValueQuery::default() };
     let differs = Some(Condition::NotEquals(Operand::Path(PathEnd::new("email"))));
@@ -272,13 +269,13 @@ fn peaks_do_not_grow_up_to_a_gigabyte() {
 
 #[test]
 fn peaks_of_searches_and_fields_do_not_grow_with_the_body() {
-    compare_asking(16);
+    ASKING.compare(16);
 }
 
 #[test]
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_searches_and_fields_do_not_grow_up_to_a_gigabyte() {
-    compare_asking(1);
+    ASKING.compare(1);
 }
 
 #[test]
@@ -304,123 +301,92 @@ fn peaks_of_timelines_do_not_grow_with_the_body() {
 
 #[test]
 fn peaks_of_traces_do_not_grow_with_the_body() {
-    compare_traces(16);
+    TRACES.compare(16);
 }
 
 #[test]
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_traces_do_not_grow_up_to_a_gigabyte() {
-    compare_traces(1);
+    TRACES.compare(1);
 }
 
 #[test]
 fn peaks_of_look_ups_do_not_grow_with_the_body() {
-    compare_look_ups(16);
+    LOOK_UPS.compare(16);
 }
 
 #[test]
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_look_ups_do_not_grow_up_to_a_gigabyte() {
-    compare_look_ups(1);
-}
-
-/// Compares the peaks of look-ups in bodies of up to a gigabyte, divided by `smaller`.
-fn compare_look_ups(smaller: usize) {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let small = look_up_peaks(|| Shape::realistic(1_000_000));
-    let bodies: [(&str, Shape); 6] = [
-        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
-        ("1,000,000 items in a node", items(1_000_000 / smaller)),
-        ("300,000 runs", runs(300_000 / smaller)),
-        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
-        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
-        ("10,000,000 numbers", one(Item::Array(10 * MB / smaller))),
-    ];
-    let mut large = vec![("a realistic body", look_up_peaks(|| Shape::realistic(1_000_000_000 / smaller as u64)))];
-    large.extend(bodies.map(|(what, shape)| (what, look_up_peaks(|| shape.clone().body()))));
-    for (what, peaks) in large {
-        println!("{what}: runs {}, items {}; 1 MB: {small:?}", peaks[0], peaks[1]);
-        for (peak, small) in peaks.iter().zip(small) {
-            assert!(*peak < small + 8 * MB, "{what}: {peak}, of 1 MB: {small}");
-        }
-    }
+    LOOK_UPS.compare(1);
 }
 
 #[test]
 fn peaks_of_comparisons_do_not_grow_with_the_body() {
-    compare_comparisons(48);
+    COMPARISONS.compare(48);
 }
 
 #[test]
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_comparisons_do_not_grow_up_to_a_gigabyte() {
-    compare_comparisons(1);
+    COMPARISONS.compare(1);
 }
 
-/// Compares the peaks of comparisons of bodies of up to a gigabyte, divided by `smaller`.
-fn compare_comparisons(smaller: usize) {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let small = comparison_peak(|| Shape::realistic(1_000_000));
-    let bodies: [(&str, Shape); 5] = [
+/// A question whose peaks may not grow with the body: what they are called, how much higher than in a body of 1 MB they may
+/// be, and the question itself, which gets a way to make the body and the number of a node.
+struct Growth<const N: usize> {
+    peaks: [&'static str; N],
+    room: usize,
+    ask: fn(&dyn Fn() -> Body, usize) -> [usize; N],
+}
+
+const ASKING: Growth<6> = Growth {
+    peaks: ["text", "path", "two paths", "fields", "one field by another", "description"],
+    room: 8 * MB,
+    ask: |make, _| asking_peaks(make),
+};
+const TRACES: Growth<2> =
+    Growth { peaks: ["steps", "items"], room: 16 * MB, ask: |make, node| trace_peaks(make, node) };
+const LOOK_UPS: Growth<2> = Growth { peaks: ["runs", "items"], room: 8 * MB, ask: |make, _| look_up_peaks(make) };
+const COMPARISONS: Growth<1> = Growth { peaks: ["comparison"], room: 8 * MB, ask: |make, _| [comparison_peak(make)] };
+
+/// Bodies of up to a gigabyte that are large in one way each, divided by `smaller`.
+fn large_bodies(smaller: usize) -> [(&'static str, Shape); 6] {
+    [
         ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
         ("1,000,000 items in a node", items(1_000_000 / smaller)),
         ("100,000 runs", runs(100_000 / smaller)),
         ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
         ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
-    ];
-    let mut large = vec![("a realistic body", comparison_peak(|| Shape::realistic(1_000_000_000 / smaller as u64)))];
-    large.extend(bodies.map(|(what, shape)| (what, comparison_peak(|| shape.clone().body()))));
-    for (what, peak) in large {
-        println!("{what}: {peak}; 1 MB: {small}");
-        assert!(peak < small + 8 * MB, "{what}: {peak}, of 1 MB: {small}");
+        ("10,000,000 numbers", one(Item::Array(10 * MB / smaller))),
+    ]
+}
+
+impl<const N: usize> Growth<N> {
+    /// Compares the peaks in a body of 1 MB with those in bodies of up to a gigabyte, divided by `smaller`.
+    fn compare(&self, smaller: usize) {
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let small = (self.ask)(&|| Shape::realistic(1_000_000), 17);
+        let realistic = (self.ask)(&|| Shape::realistic(1_000_000_000 / smaller as u64), 17);
+        let mut large = vec![("a realistic body", realistic)];
+        large.extend(large_bodies(smaller).map(|(what, shape)| (what, (self.ask)(&|| shape.clone().body(), 1))));
+        for (what, peaks) in large {
+            for ((name, peak), small) in self.peaks.iter().zip(peaks).zip(small) {
+                println!("{what}: {name} {peak}; 1 MB: {small}");
+                assert!(peak < small + self.room, "{what}: {name} {peak}, of 1 MB: {small}");
+            }
+        }
     }
-    // Only nodes are kept: of each execution, some numbers, fields up to a limit, and fingerprints of settings up to one.
+}
+
+#[test]
+fn peaks_of_comparisons_grow_with_the_nodes_only() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = comparison_peak(|| Shape::realistic(1_000_000));
+    // Of each execution, some numbers, fields up to a limit, and fingerprints of settings up to one.
     let peak = comparison_peak(|| shape(5000, 1, 1, Item::Small, Name::Step).body());
     println!("5,000 nodes: {peak}");
     assert!(peak < small + 2 * 5000 * 1200, "{peak}");
-}
-
-/// Compares the peaks of traces in bodies of up to a gigabyte, divided by `smaller`.
-fn compare_traces(smaller: usize) {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let small = trace_peaks(|| Shape::realistic(1_000_000), 17);
-    let bodies: [(&str, Shape); 5] = [
-        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
-        ("1,000,000 items in a node", items(1_000_000 / smaller)),
-        ("100,000 runs", runs(100_000 / smaller)),
-        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
-        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
-    ];
-    let realistic = || Shape::realistic(1_000_000_000 / smaller as u64);
-    let mut large = vec![("a realistic body", trace_peaks(realistic, 17))];
-    large.extend(bodies.map(|(what, shape)| (what, trace_peaks(|| shape.clone().body(), 1))));
-    for (what, peaks) in large {
-        println!("{what}: steps {}, items {}; 1 MB: {small:?}", peaks[0], peaks[1]);
-        for (at, peak) in peaks.iter().enumerate() {
-            assert!(*peak < small[at] + 16 * MB, "{what}: {peak}, of 1 MB: {}", small[at]);
-        }
-    }
-}
-
-/// Compares the peaks of searches and fields of bodies of up to a gigabyte, divided by `smaller`.
-fn compare_asking(smaller: usize) {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let small = asking_peaks(|| Shape::realistic(1_000_000));
-    let bodies: [(&str, Shape); 5] = [
-        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
-        ("1,000,000 items in a node", items(1_000_000 / smaller)),
-        ("100,000 runs", runs(100_000 / smaller)),
-        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
-        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
-    ];
-    let mut large = vec![("a realistic body", asking_peaks(|| Shape::realistic(1_000_000_000 / smaller as u64)))];
-    large.extend(bodies.map(|(what, shape)| (what, asking_peaks(|| shape.clone().body()))));
-    for (what, peaks) in large {
-        for ((question, peak), small) in QUESTIONS.iter().zip(peaks).zip(small) {
-            println!("{what}: {question} {peak}; 1 MB: {small}");
-            assert!(peak < small + 8 * MB, "{what}: {question} {peak}, of 1 MB: {small}");
-        }
-    }
 }
 
 /// Compares small bodies with large ones of up to a gigabyte, divided by `smaller`.

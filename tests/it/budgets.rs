@@ -1,6 +1,7 @@
 //! Answers stay within their budgets, counted exactly, and use them if there is more to show.
 
 use std::io::{BufReader, Read};
+use std::ops::Range;
 
 use n8n_lens::budget;
 use n8n_lens::execution::node::NodeProjection;
@@ -58,7 +59,12 @@ fn every_fixture_summary_fits() {
 
 #[test]
 fn every_fixture_node_fits_three_budgets() {
-    for (name, body) in fixtures::executions() {
+    check_three_budgets(0..60_000);
+}
+
+/// Checks 20 nodes of all executions of so many bytes.
+fn check_three_budgets(bytes: Range<usize>) {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let nodes = oracle::nodes(&fixtures::parse(&body));
         for (node, runs) in nodes.iter().filter(|(_, runs)| *runs > 0).take(20) {
             assert!(*runs > 0);
@@ -71,10 +77,18 @@ fn every_fixture_node_fits_three_budgets() {
 
 #[test]
 fn names_of_every_length_fit() {
+    names_fit(&[Name::Step, Name::Long(5000), long_name("あ"), long_name("\\\"")]);
+}
+
+/// A name of 200 characters.
+fn long_name(text: &str) -> Name {
+    Name::Text(text.repeat(200 / text.chars().count()))
+}
+
+/// Checks summaries and nodes of executions whose nodes have such names.
+fn names_fit(names: &[Name]) {
     const NODES: usize = 120;
-    let long = |text: &str| Name::Text(text.repeat(200 / text.chars().count()));
-    for name in [Name::Step, Name::Long(200), Name::Long(5000), long("あ"), long("🧿"), long("0漢字x"), long("\\\"")]
-    {
+    for name in names {
         let shape = || Shape { nodes: NODES, runs: 1, items: 1, item: Item::Small, failing: None, name: name.clone() };
         let what = shape().body().node_name(0).chars().take(5).collect::<String>();
         let mut offset = 0;
@@ -136,10 +150,15 @@ fn more_budget_never_shows_fewer_items() {
 
 #[test]
 fn pages_of_items_skip_none() {
+    page_through(40);
+}
+
+/// Reads pages until so many items were shown.
+fn page_through(items: u64) {
     let body = fixtures::execution("i_mid_10mb");
     let mut offset = 0;
     let mut ids = Vec::new();
-    while offset < 200 {
+    while offset < items {
         let node = "Generate orders".to_owned();
         let projection = NodeProjection { node, window: offset..offset + 50, ..NodeProjection::default() };
         let view = projection.read_from(&body[..]).unwrap();
@@ -226,12 +245,12 @@ fn a_late_output_among_empty_ones_is_shown() {
 
 #[test]
 fn every_output_and_input_shows_its_first_item_before_any_shows_a_second() {
-    first_items_come_first(&[(2, 1000)]);
+    first_items_come_first(0..60_000, &[(2, 1000)]);
 }
 
-/// Checks every node of every fixture, with these limits of items and tokens.
-fn first_items_come_first(limits: &[(u64, usize)]) {
-    for (name, body) in fixtures::executions() {
+/// Checks every node of all executions of so many bytes, with these limits of items and tokens.
+fn first_items_come_first(bytes: Range<usize>, limits: &[(u64, usize)]) {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let value = fixtures::parse(&body);
         for (node, _) in oracle::nodes(&value) {
             for &(limit, tokens) in limits {
@@ -281,7 +300,26 @@ mod slow {
     #[test]
     #[ignore = "slow: 22 s"]
     fn first_items_come_first_within_every_limit() {
-        first_items_come_first(&[(1, 1000), (2, 20_000), (50, 1000), (50, 20_000)]);
+        first_items_come_first(0..usize::MAX, &[(1, 1000), (2, 20_000), (50, 1000), (50, 20_000)]);
+        first_items_come_first(60_000..usize::MAX, &[(2, 1000)]);
+    }
+
+    #[test]
+    #[ignore = "slow: 5 s"]
+    fn nodes_of_larger_executions_fit_three_budgets() {
+        check_three_budgets(60_000..usize::MAX);
+    }
+
+    #[test]
+    #[ignore = "slow: 4 s"]
+    fn names_of_other_lengths_fit() {
+        names_fit(&[Name::Long(200), long_name("🧿"), long_name("0漢字x")]);
+    }
+
+    #[test]
+    #[ignore = "slow: 5 s"]
+    fn many_pages_of_items_skip_none() {
+        page_through(200);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The fields: the projection against a reference, and the tool through the real binary.
 
+use std::ops::Range;
+
 use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::fields::{FieldsProjection, FieldsView};
 use n8n_lens::json::{Cursor, Projection};
@@ -23,8 +25,13 @@ fn view(body: &[u8], projection: &FieldsProjection, sizes: &[usize]) -> FieldsVi
 
 #[test]
 fn the_fields_agree_with_the_reference_for_every_node() {
+    compare_fields(0..60_000);
+}
+
+/// Compares the fields of the nodes of all executions and scenarios of so many bytes.
+fn compare_fields(bytes: Range<usize>) {
     let bodies = fixtures::executions().into_iter().chain(fixtures::scenarios());
-    for (name, body) in bodies.filter(|(_, body)| body.len() < 300_000) {
+    for (name, body) in bodies.filter(|(_, body)| bytes.contains(&body.len())) {
         let value = fixtures::parse(&body);
         let body = value.to_string().into_bytes();
         for (node, _) in oracle::nodes(&value).into_iter().take(30) {
@@ -253,4 +260,15 @@ fn secrets_are_masked_and_paths_are_bounded() {
     let data = data(&answer);
     assert_eq!(data["fields"][0]["values"], json!([["[redacted]", 30]]));
     assert!(data["truncated"]["reason"].as_str().unwrap().contains("more than 400 paths"), "{data}");
+}
+
+/// Large executions.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 15 s"]
+    fn the_fields_of_larger_executions_agree_with_the_reference_for_every_node() {
+        compare_fields(60_000..300_000);
+    }
 }

@@ -1,5 +1,7 @@
 //! The projections against the oracle: every fixture, every node and run, every way to split a body into chunks.
 
+use std::ops::Range;
+
 use n8n_lens::execution::ErrorItems;
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
@@ -210,7 +212,12 @@ fn the_summary_agrees_with_the_oracle_on_every_fixture() {
 
 #[test]
 fn the_node_view_agrees_with_the_oracle_for_every_node_and_run() {
-    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < SMALL) {
+    compare_every_run(0..60_000);
+}
+
+/// Compares every run of every node of all executions of so many bytes with the oracle.
+fn compare_every_run(bytes: Range<usize>) {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let value = fixtures::parse(&body);
         for (node, runs) in oracle::nodes(&value) {
             for run in (0..runs).map(Some).chain([None]) {
@@ -299,7 +306,12 @@ fn reordered(value: &Value) -> Value {
 
 #[test]
 fn the_order_of_keys_does_not_matter() {
-    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < SMALL) {
+    compare_reordered(0..60_000);
+}
+
+/// Compares all executions of so many bytes, their members in another order, with the oracle.
+fn compare_reordered(bytes: Range<usize>) {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let value = reordered(&fixtures::parse(&body));
         let body = value.to_string().into_bytes();
         assert_same(&shown(&summary_of(&body, &[65_536])), &oracle::summary(&value), &name);
@@ -490,6 +502,13 @@ proptest! {
 /// Every node of every fixture.
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow: 14 s"]
+    fn larger_executions_agree_with_the_oracle_for_every_node_and_run_and_in_any_order_of_keys() {
+        compare_every_run(60_000..SMALL);
+        compare_reordered(60_000..SMALL);
+    }
 
     #[test]
     #[ignore = "slow: 13 s"]

@@ -1,5 +1,7 @@
 //! Every fixture, from its body and from the store.
 
+use std::ops::Range;
+
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::json::Projection;
@@ -21,7 +23,12 @@ fn compose(summary: &Summary) -> String {
 
 #[test]
 fn the_summary_of_every_fixture_is_that_of_its_body() {
-    for (name, body) in fixtures::executions() {
+    compare_summaries(0..1_000_000);
+}
+
+/// Compares the summaries of all executions of so many bytes.
+fn compare_summaries(bytes: Range<usize>) {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let truth = SummaryProjection.read_from(&body[..]).unwrap();
         let body = std::str::from_utf8(&body).unwrap();
         for share in [Share::Nothing, Share::Equal] {
@@ -172,4 +179,15 @@ fn old_run_data_without_a_version_is_read() {
     let body =
         execution(&json!({"A": [run(&[], "success", &[&[json!({"json": {}})]])]})).replace(r#""version":1,"#, "");
     compare(&body, &["A"]);
+}
+
+/// Large executions.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 6 s"]
+    fn the_summary_of_a_large_execution_is_that_of_its_body() {
+        compare_summaries(1_000_000..usize::MAX);
+    }
 }
