@@ -93,6 +93,9 @@ pub mod toolkit;
 
 pub mod tools;
 
+#[cfg(feature = "application")]
+pub mod export;
+
 #[cfg(feature = "coordination")]
 pub mod coordination;
 

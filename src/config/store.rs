@@ -34,7 +34,8 @@ impl StoreOptions {
         filled(self.store.as_deref())
     }
 
-    fn spool(&self) -> Option<PathBuf> {
+    /// The folder for temporary files, if it is not the system's.
+    pub fn spool(&self) -> Option<PathBuf> {
         self.spool_dir.clone().filter(|folder| !folder.as_os_str().is_empty())
     }
 
@@ -81,7 +82,7 @@ impl StoreOptions {
     }
 
     /// Whether what n8n's redaction policy hides is shown.
-    pub(super) fn reveals(&self) -> bool {
+    pub fn reveals(&self) -> bool {
         self.reveal
     }
 
