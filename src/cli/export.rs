@@ -122,7 +122,9 @@ impl Export {
     fn form(&self) -> Result<Form, Error> {
         let refusal = match (self.format, self.rows) {
             (Format::Ndjson, None) => "Say what a row is: --rows executions, --rows runs or --rows items.",
-            (Format::Ndjson, _) if self.to.is_some() => "--to needs --format otlp: only traces are sent to a collector.",
+            (Format::Ndjson, _) if self.to.is_some() => {
+                "--to needs --format otlp: only traces are sent to a collector."
+            }
             (Format::Ndjson, _) if self.with_traced => "--with-traced needs --format otlp: rows have all executions.",
             (Format::Otlp, Some(_)) => "--format otlp has no rows: leave --rows out.",
             (Format::Ndjson, Some(Rows::Executions)) => return Ok(Form::Executions),

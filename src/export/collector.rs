@@ -38,7 +38,9 @@ pub struct Collector {
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// It cannot be reached.
-    #[error("The collector at {host} cannot be reached: {cause}. Check --to, and that it takes OTLP over HTTP (port 4318).")]
+    #[error(
+        "The collector at {host} cannot be reached: {cause}. Check --to, and that it takes OTLP over HTTP (port 4318)."
+    )]
     Unreachable {
         /// Its origin.
         host: String,
@@ -107,7 +109,8 @@ impl Collector {
             url.set_path(PATH);
         }
         let headers = headers.map_or_else(|| Ok(HeaderMap::new()), parsed_headers)?;
-        let mut secrets: Vec<_> = headers.values().filter_map(|value| Some(Secret::new(value.to_str().ok()?))).collect();
+        let mut secrets: Vec<_> =
+            headers.values().filter_map(|value| Some(Secret::new(value.to_str().ok()?))).collect();
         secrets.extend(url.password().map(Secret::new));
         crate::tls::use_ring();
         let http = reqwest::Client::builder()

@@ -151,14 +151,20 @@ impl Export {
             Form::Traces | Form::Requests => {
                 let projection = RunRowsProjection { model_calls: true, space };
                 let is_line = self.form == Form::Traces;
-                self.each(&projection, cancel, progress, &mut out, |out, Read { listed, view, .. }, report| match view {
-                    Ok(_) if !otlp::has_ended(&listed) => {
-                        report.unfinished += 1;
-                        Ok(())
-                    }
-                    Ok(view) => otlp::spans(out, &listed, view, is_line),
-                    Err(_) => Ok(()),
-                })?
+                self.each(
+                    &projection,
+                    cancel,
+                    progress,
+                    &mut out,
+                    |out, Read { listed, view, .. }, report| match view {
+                        Ok(_) if !otlp::has_ended(&listed) => {
+                            report.unfinished += 1;
+                            Ok(())
+                        }
+                        Ok(view) => otlp::spans(out, &listed, view, is_line),
+                        Err(_) => Ok(()),
+                    },
+                )?
             }
         };
         out.flush()?;

@@ -52,9 +52,7 @@ impl<'a> Walk<'a> {
         self.is_done = (read.len() as u64) < BATCH;
         self.query.above = read.last().and_then(|(listed, _)| listed.row.id().parse().ok()).or(self.query.above);
         let batch = read.into_iter().map(|(listed, read)| match read {
-            Some((bytes, view)) => {
-                Read { listed, bytes: Some(bytes), view: view.map_err(|error| error.to_string()) }
-            }
+            Some((bytes, view)) => Read { listed, bytes: Some(bytes), view: view.map_err(|error| error.to_string()) },
             None => Read { view: Err(self.reason(listed.row.id())), bytes: None, listed },
         });
         Ok(Some(batch.collect()))

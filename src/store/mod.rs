@@ -307,9 +307,8 @@ impl Store {
     ) -> Result<Vec<Listed>, Error> {
         let Some((workflow_id, id)) = ids else { return Ok(Vec::new()) };
         let is_other = query.workflow_id.as_ref().is_some_and(|wanted| wanted != workflow_id);
-        let is_outside = |id: i64| {
-            query.below.is_some_and(|below| id >= below) || query.above.is_some_and(|above| id <= above)
-        };
+        let is_outside =
+            |id: i64| query.below.is_some_and(|below| id >= below) || query.above.is_some_and(|above| id <= above);
         let is_after = id.parse().is_ok_and(is_outside);
         let is_filtered = query.status.is_some() || query.started_after.is_some() || query.started_before.is_some();
         if is_other || is_after || is_filtered {

@@ -176,7 +176,8 @@ struct RowWorkflow {
 members!(RowWorkflow, |read, cursor| match name {
     ("name", Keep::Whole) => read.workflow.name = cursor.name()?,
     ("nodes", Keep::EachElement(&WorkflowNode::IDENTITY)) => read.read_nodes(cursor)?,
-    ("connections", workflow::CONNECTIONS) => read.workflow.read_connections(cursor, |cursor, _| cursor.skip_present())?,
+    ("connections", workflow::CONNECTIONS) =>
+        read.workflow.read_connections(cursor, |cursor, _| cursor.skip_present())?,
 });
 
 impl RowWorkflow {
@@ -313,5 +314,8 @@ fn run_error(error: &Excerpt) -> RunError {
         _ => None,
     };
     let member = |name, chars| error.member(name).and_then(|part| text(part, chars));
-    RunError { name: member("name", NAME_CHARS), message: member("message", MESSAGE_CHARS).or(text(error, MESSAGE_CHARS)) }
+    RunError {
+        name: member("name", NAME_CHARS),
+        message: member("message", MESSAGE_CHARS).or(text(error, MESSAGE_CHARS)),
+    }
 }

@@ -66,10 +66,7 @@ fn of_ai(name: &str, node_type: Option<&str>, run: &RunRow) -> Vec<Attribute> {
 
 fn of_model(call: &ModelCall) -> impl Iterator<Item = Attribute> {
     let model = call.model.as_deref().map(|model| Attribute::text("gen_ai.request.model", model));
-    let tokens = [
-        ("gen_ai.usage.input_tokens", call.input_tokens),
-        ("gen_ai.usage.output_tokens", call.output_tokens),
-    ];
+    let tokens = [("gen_ai.usage.input_tokens", call.input_tokens), ("gen_ai.usage.output_tokens", call.output_tokens)];
     let tokens = tokens.into_iter().filter_map(|(key, tokens)| Some(Attribute::count(key, tokens?)));
     let reason = call.finish_reason.as_deref();
     let reasons = reason.map(|reason| Attribute::texts("gen_ai.response.finish_reasons", reason));

@@ -113,7 +113,13 @@ pub(super) fn spans(out: &mut Out, listed: &Listed, mut view: ExecutionRuns, is_
         start_time_unix_nano: nanoseconds(start),
         end_time_unix_nano: nanoseconds(stop),
         attributes: attributes::of_execution(listed, &view, failed),
-        events: view.error.as_ref().filter(|_| failed).map(|error| Event::of_failure(error, stop)).into_iter().collect(),
+        events: view
+            .error
+            .as_ref()
+            .filter(|_| failed)
+            .map(|error| Event::of_failure(error, stop))
+            .into_iter()
+            .collect(),
         links: links(listed, &view),
         status: Status::of(failed),
     })?;
