@@ -224,9 +224,9 @@ fn notes(report: &Report) -> Vec<String> {
         let count = counted(report.unfinished, "execution has", "executions have");
         notes.push(format!("{count} not ended, and no trace yet."));
     }
-    if report.running > 0 {
+    if let Some(id) = &report.first_running {
         let count = counted(report.running, "execution is", "executions are");
-        notes.push(format!("{count} still running, and left out: export from before them again later."));
+        notes.push(format!("{count} still running, and left out. The first is {id}: export it later by its id."));
     }
     notes
 }

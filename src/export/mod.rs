@@ -92,8 +92,10 @@ pub struct Report {
     pub too_large: u64,
     /// How many executions have no trace yet, because they did not end.
     pub unfinished: u64,
-    /// How many executions are still running and were left out.
+    /// How many executions are still running and were left out, and the first of them.
     pub running: u64,
+    /// See [`running`](Self::running).
+    pub first_running: Option<String>,
 }
 
 /// Why an export ended early.
@@ -169,10 +171,18 @@ impl Export {
         };
         out.flush()?;
         if self.query.status.is_none() {
-            let running = Query { status: Some("running".to_owned()), ..self.query.clone() };
-            report.running = self.store.count(&running, cancel)?;
+            self.add_running(&mut report, cancel)?;
         }
         Ok(report)
+    }
+
+    /// Adds what was left out because it is still running.
+    fn add_running(&self, report: &mut Report, cancel: &CancellationToken) -> Result<(), store::Error> {
+        let status = Some("running".to_owned());
+        let running = Query { status, oldest_first: true, limit: 1, ..self.query.clone() };
+        report.running = self.store.count(&running, cancel)?;
+        report.first_running = self.store.list(&running, cancel)?.first().map(|first| first.row.id().to_owned());
+        Ok(())
     }
 
     /// Reads each execution, the oldest first, and passes it to `write`.
