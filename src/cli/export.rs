@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Error, progress, terminal};
 use crate::blocking::blocking;
-use crate::config::Sources;
+use crate::config::StoreOptions;
 use crate::export::{self, Collector, Form, Piece, Refusal, Report};
 use crate::n8n::Progress;
 use crate::store::Query;
@@ -22,7 +22,7 @@ const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 #[derive(Args)]
 pub(super) struct Export {
     #[command(flatten)]
-    sources: Sources,
+    store: StoreOptions,
 
     /// What a row is: an execution, a run of a node, or an item of an output
     #[arg(long, value_enum, value_name = "ROWS")]
@@ -137,7 +137,7 @@ impl Export {
     }
 
     fn export(self, form: Form) -> Result<export::Export, Error> {
-        let store = self.sources.store()?.ok_or_else(|| {
+        let store = self.store.find(None)?.ok_or_else(|| {
             let refusal = "An export reads n8n's own store: name it with --store (auto, n8n's folder, a database file, a bundle.json or postgres://…).";
             Error::Usage(refusal.to_owned())
         })?;
@@ -151,8 +151,8 @@ impl Export {
             without_traced: self.format == Format::Otlp && !self.with_traced,
             ..Query::default()
         };
-        let options = &self.sources.store;
-        Ok(export::Export { store, query, form, masks: self.redact, reveal: options.reveals(), spool: options.spool() })
+        let (masks, reveal, spool) = (self.redact, self.store.reveals(), self.store.spool());
+        Ok(export::Export { store, query, form, masks, reveal, spool })
     }
 }
 

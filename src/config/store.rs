@@ -51,11 +51,11 @@ impl StoreOptions {
         ]
     }
 
-    /// The store, if one is named.
+    /// The store, if one is named; `idle_timeout`: how long its database may take, if not the usual time.
     ///
     /// # Errors
     /// There is no store at this place, or another option needs one.
-    pub(super) fn find(&self, idle_timeout: Duration) -> Result<Option<Store>, Error> {
+    pub fn find(&self, idle_timeout: Option<Duration>) -> Result<Option<Store>, Error> {
         let Some(location) = self.location() else {
             let alone = [("--deleted", self.deleted), ("--reveal", self.reveal)];
             return match alone.iter().find(|(_, is_on)| *is_on) {
@@ -70,7 +70,7 @@ impl StoreOptions {
             variables: Variables::of_this_process(),
             with_deleted: self.deleted,
             spool: self.spool(),
-            idle_timeout: Some(idle_timeout),
+            idle_timeout,
             slice: None,
         };
         Store::find(&settings).map(Some).map_err(Error)

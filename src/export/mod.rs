@@ -198,6 +198,7 @@ impl Export {
         P: StoredProjection<View = Result<V, crate::execution::Error>>,
     {
         let (mut report, mut bytes) = (Report::default(), 0);
+        progress.set(Stage::Reading { bytes, total: None });
         let mut walk = Walk::new(&self.store, self.query.clone(), self.reveal, cancel);
         while let Some(batch) = walk.next(projection)? {
             for read in batch {

@@ -102,7 +102,10 @@ fn an_opentelemetry_receiver_takes_the_traces() {
         store.save(&body);
     }
     let mut receiver = Command::new(installed().join("python/bin/python"));
-    receiver.arg(folder().join("otlp_receiver.py")).env("N8N_LENS", crate::support::binary()).env("STORE", store.path());
+    receiver
+        .arg(folder().join("otlp_receiver.py"))
+        .env("N8N_LENS", crate::support::binary())
+        .env("STORE", store.path());
     run(&mut receiver);
 }
 

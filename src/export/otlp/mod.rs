@@ -103,7 +103,8 @@ pub(super) fn spans(out: &mut Out, listed: &Listed, mut view: ExecutionRuns, is_
     let root = workflow_span(&trace_id);
     let stop = stop.unwrap_or(start).max(start);
     let mut write = |span: &Span<'_>| out.element(span, BEGIN, END, REQUEST);
-    let failed = matches!(row.status(), Some("error" | "crashed"));
+    // Of a single bundle the status is not known.
+    let failed = row.status().map_or(view.error.is_some(), |status| matches!(status, "error" | "crashed"));
     write(&Span {
         trace_id: &trace_id,
         span_id: root.clone(),
