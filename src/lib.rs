@@ -19,6 +19,7 @@
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale, words for people | n8n, coordination |
 //! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only people ask, in `view` | rmcp, axum |
+//! | [`export`] | all executions of a store as rows or traces, piece by piece; a collector of OpenTelemetry | tools, tokens |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL and rows, each declared once, only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |
@@ -43,7 +44,7 @@
 //!
 //! # Invariants
 //! - No execution is ever held in memory, in a temporary file only while it is read from a database that must be let go or its
-//!   items are played again, and longer only in a cache that its user asked for. No answer of a tool exceeds its budget, and none is broken JSON.
+//!   items are played again or exported, and longer only in a cache that its user asked for. No answer of a tool exceeds its budget, and none is broken JSON.
 //!   What was left out is counted and can be reached.
 //! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
@@ -62,7 +63,7 @@
 //! 16 MiB of one whose items are not in the order in which they are stored. A summary, a search and the fields hold one
 //! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 1,000 nodes, 65,536 bars and 8 MiB of
 //! counts; a description one node's fields, 32,768 names of things, and 4 MiB of what it shows; a look-up 8 MiB; a recording 8
-//! bytes for each of at most a million items, and 4 MiB of items; groups of failures 2 KB for each kind, a trend 16 bytes for each run;
+//! bytes for each of at most a million items, and 4 MiB of items; an export 128 KiB of rows for each of 32 executions; groups of failures 2 KB for each kind, a trend 16 bytes for each run;
 //! a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
 //! of fields and 576 KiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
 //! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
@@ -92,6 +93,9 @@ pub mod budget;
 pub mod toolkit;
 
 pub mod tools;
+
+#[cfg(feature = "application")]
+pub mod export;
 
 #[cfg(feature = "coordination")]
 pub mod coordination;

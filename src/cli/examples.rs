@@ -110,6 +110,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt",
         ],
     ),
+    (
+        "export",
+        &[
+            "n8n-lens export --rows runs --store ~/.n8n > runs.ndjson",
+            "n8n-lens export --rows executions --store ~/.n8n --status error --after 5986",
+            "n8n-lens export --format otlp --store ~/.n8n --to http://127.0.0.1:4318/v1/traces",
+        ],
+    ),
     ("cache", &["n8n-lens cache --cache auto", "n8n-lens cache --cache auto clear"]),
     ("cache clear", &["n8n-lens cache --cache auto clear"]),
     ("tools", &["n8n-lens tools --read-only", "n8n-lens tools --toolsets builder --json"]),

@@ -11,7 +11,7 @@ use super::{Cli, examples, terminal};
 
 /// The other commands, as the help groups them: the first two groups begin with the ones that are made from tools.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Look at executions", &["view"]),
+    ("Look at executions", &["export", "view"]),
     ("Change and prove", &[]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),

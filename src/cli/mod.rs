@@ -10,6 +10,7 @@ mod commands;
 #[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
+mod export;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod help;
@@ -88,6 +89,8 @@ enum Command {
     Catalogue(catalogue::Command),
     /// Show what is in the cache of executions
     Cache(cache::Command),
+    /// Export executions of n8n's store for other programs, as JSON lines or as traces of OpenTelemetry
+    Export(export::Export),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -185,6 +188,7 @@ impl Cli {
             Some(Command::Check(command)) => command.run().await,
             Some(Command::Catalogue(command)) => command.run(),
             Some(Command::Cache(command)) => command.run().await,
+            Some(Command::Export(command)) => command.run().await,
             Some(Command::Tools(command)) => command.run(),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();

@@ -131,7 +131,7 @@ impl Sources {
     /// # Errors
     /// No store exists at this place, or another option needs one.
     pub fn store(&self) -> Result<Option<Store>, Error> {
-        self.store.find(Duration::from_secs(self.timeouts.idle_timeout))
+        self.store.find(Some(Duration::from_secs(self.timeouts.idle_timeout)))
     }
 
     /// The executions of n8n's own store, if they come from there.

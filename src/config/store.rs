@@ -34,7 +34,8 @@ impl StoreOptions {
         filled(self.store.as_deref())
     }
 
-    fn spool(&self) -> Option<PathBuf> {
+    /// The folder for temporary files, if it is not the system's.
+    pub fn spool(&self) -> Option<PathBuf> {
         self.spool_dir.clone().filter(|folder| !folder.as_os_str().is_empty())
     }
 
@@ -50,11 +51,11 @@ impl StoreOptions {
         ]
     }
 
-    /// The store, if one is named.
+    /// The store, if one is named; `idle_timeout`: how long its database may take, if not the usual time.
     ///
     /// # Errors
     /// There is no store at this place, or another option needs one.
-    pub(super) fn find(&self, idle_timeout: Duration) -> Result<Option<Store>, Error> {
+    pub fn find(&self, idle_timeout: Option<Duration>) -> Result<Option<Store>, Error> {
         let Some(location) = self.location() else {
             let alone = [("--deleted", self.deleted), ("--reveal", self.reveal)];
             return match alone.iter().find(|(_, is_on)| *is_on) {
@@ -69,7 +70,7 @@ impl StoreOptions {
             variables: Variables::of_this_process(),
             with_deleted: self.deleted,
             spool: self.spool(),
-            idle_timeout: Some(idle_timeout),
+            idle_timeout,
             slice: None,
         };
         Store::find(&settings).map(Some).map_err(Error)
@@ -81,7 +82,7 @@ impl StoreOptions {
     }
 
     /// Whether what n8n's redaction policy hides is shown.
-    pub(super) fn reveals(&self) -> bool {
+    pub fn reveals(&self) -> bool {
         self.reveal
     }
 

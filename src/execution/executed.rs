@@ -111,7 +111,7 @@ impl Executed {
 
     /// Whether a retry copied this run from the execution that it retries.
     pub(super) fn is_copied(&self, run: &RunHead) -> bool {
-        self.own_start.zip(run.start.latest_ms()).is_some_and(|(own, start)| start < own as f64)
+        run.is_copied(self.own_start)
     }
 
     /// The items of the run that is being read.

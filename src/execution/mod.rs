@@ -26,6 +26,7 @@
 //! | lineage | which items each item came from |
 //! | kind | of an error's text: what is left when the values in it are gone, so that equal failures are one |
 //! | outlier | a value that differs from almost all others with the same path; messages call it odd |
+//! | row | what an export says about one execution, one run or one item |
 //! | movement | a difference between the runs of a node in one period and in the seven before it that is no chance |
 //!
 //! # The shape of an execution
@@ -110,6 +111,7 @@ mod order;
 pub mod recording;
 mod redaction;
 mod related;
+pub mod rows;
 mod run;
 mod runs;
 pub mod search;

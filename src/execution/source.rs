@@ -2,13 +2,15 @@
 
 use std::io::Read;
 
+use serde::{Deserialize, Serialize};
+
 use crate::json::{Cursor, Keep, Members, ReadError, members};
 
 /// No node has more inputs; any further ones are not read.
 const MAX_SOURCES: usize = 256;
 
 /// The output that an input came from (n8n's `ISourceData`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputSource {
     /// The node with this output.
     pub node: String,

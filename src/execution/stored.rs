@@ -30,6 +30,7 @@ use super::node::{NodeProjection, NodeRunProjection};
 use super::node_runs::NodeRunsProjection;
 use super::recording::RecordingProjection;
 use super::redaction::{self, Reason};
+use super::rows::{ItemRowsProjection, RunRowsProjection};
 use super::search::{SearchProjection, SearchView};
 use super::summary::{Counting, SummaryProjection};
 use super::timeline::TimelineProjection;
@@ -144,6 +145,18 @@ impl StoredProjection for RunsProjection {
 impl StoredProjection for NodeRunsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::new(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for RunRowsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for ItemRowsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::whole(execution)?.read(self, Focus::All)
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) struct WorkflowNode {
     pub on_error: Option<String>,
     /// How n8n wrote `on_error` before version 1.
     continue_on_fail: bool,
-    type_version: Option<f64>,
+    pub type_version: Option<f64>,
+    pub id: Option<String>,
     pub position: Option<(f64, f64)>,
     pub disabled: bool,
     pub parameters: Option<Excerpt>,
@@ -31,6 +32,7 @@ members!(WorkflowNode, |node, cursor| match name {
     ("onError", Keep::Whole) => node.on_error = cursor.text(TYPE_CHARS)?,
     ("continueOnFail", Keep::Whole) => node.continue_on_fail = cursor.is_true()?,
     ("typeVersion", Keep::Whole) => node.type_version = cursor.number()?,
+    ("id", Keep::Whole) => node.id = cursor.text(TYPE_CHARS)?,
     ("position", Keep::Whole) => node.position = read_position(cursor)?,
     ("disabled", Keep::Whole) => node.disabled = cursor.is_true()?,
     ("parameters", node_outputs::PARAMETERS) => node.parameters = Some(cursor.excerpt(PARAMETER_BYTES)?),
@@ -39,6 +41,9 @@ members!(WorkflowNode, |node, cursor| match name {
 impl WorkflowNode {
     /// What is kept for a summary: the first four members, up to `continueOnFail`.
     pub(super) const SUMMARY: Keep = Keep::Members(Self::MEMBERS.split_at(4).0);
+
+    /// What is kept to name a node: its id, its name, and its type with its version.
+    pub(super) const IDENTITY: Keep = Keep::Members(&Keep::Whole.of_each(["id", "name", "type", "typeVersion"]));
 
     /// What is kept for a description: all parameters, not only those that decide what a node's outputs are called.
     pub(super) const WHOLE: Keep = Keep::Members(&Keep::extended::<_, { Self::MEMBERS.len() }>(

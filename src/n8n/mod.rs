@@ -20,7 +20,7 @@ mod production;
 mod progress;
 mod request;
 mod rerun;
-mod retry;
+pub(crate) mod retry;
 mod slots;
 mod stamp;
 mod workflows;

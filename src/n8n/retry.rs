@@ -16,7 +16,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// How long to wait before the next attempt.
 #[derive(Clone, Copy)]
-pub(super) enum RetryDelay {
+pub(crate) enum RetryDelay {
     /// The next delay of the exponential backoff.
     Backoff,
     /// The delay that the server demands (`Retry-After`).
@@ -27,7 +27,7 @@ pub(super) enum RetryDelay {
 
 impl RetryDelay {
     /// The delay before the next attempt, given the next one of the backoff; `None` if there is no further attempt.
-    pub(super) fn or(self, backoff: Option<Duration>) -> Option<Duration> {
+    pub(crate) fn or(self, backoff: Option<Duration>) -> Option<Duration> {
         match self {
             Self::Backoff => backoff,
             Self::RetryAfter(delay) => backoff.map(|_| delay),
@@ -37,7 +37,7 @@ impl RetryDelay {
 }
 
 /// The delays between attempts.
-pub(super) fn backoff() -> ExponentialBackoff {
+pub(crate) fn backoff() -> ExponentialBackoff {
     ExponentialBuilder::default()
         .with_min_delay(Duration::from_millis(250))
         .with_factor(3.0)
@@ -47,7 +47,7 @@ pub(super) fn backoff() -> ExponentialBackoff {
 }
 
 /// The delay that the server demands, as seconds or a date (RFC 9110, 10.2.3); `None` without a valid `Retry-After`.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<RetryDelay> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<RetryDelay> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let delay = match value.parse() {
         Ok(seconds) => Duration::from_secs(seconds),

@@ -53,7 +53,7 @@ pub(super) const SIGNATURE: &str = "signature";
 /// How the names of environment variables begin that hold secrets of ours or of n8n: keys, tokens, passwords, and
 /// addresses with passwords.
 #[cfg(feature = "application")]
-const VARIABLES: [&str; 6] = ["N8N_", "GATEWAY_", "DB_", "PG", "QUEUE_", "CREDENTIALS_"];
+const VARIABLES: [&str; 7] = ["N8N_", "GATEWAY_", "DB_", "PG", "QUEUE_", "CREDENTIALS_", "OTEL_EXPORTER_OTLP_"];
 
 /// Whether the value of an environment variable of this name can be a secret of ours or of n8n.
 #[cfg(feature = "application")]

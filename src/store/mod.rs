@@ -182,7 +182,7 @@ impl Store {
         })
     }
 
-    /// A page of executions, newest first. Names of workflows are those of their last execution in the page's rows.
+    /// A page of executions, newest first unless asked otherwise. Names of workflows are those of their last execution in the page's rows.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -211,7 +211,7 @@ impl Store {
         self.ask(cancel, &mut |session| session::count(session, query, self.0.with_deleted))
     }
 
-    /// A page of executions, newest first, each with what `each` makes of it, read on one connection. One that cannot be
+    /// A page of executions, newest first unless asked otherwise, each with what `each` makes of it, read on one connection. One that cannot be
     /// read is passed over.
     ///
     /// # Errors
@@ -307,7 +307,9 @@ impl Store {
     ) -> Result<Vec<Listed>, Error> {
         let Some((workflow_id, id)) = ids else { return Ok(Vec::new()) };
         let is_other = query.workflow_id.as_ref().is_some_and(|wanted| wanted != workflow_id);
-        let is_after = query.below.is_some_and(|below| id.parse().is_ok_and(|id: i64| id >= below));
+        let is_outside =
+            |id: i64| query.below.is_some_and(|below| id >= below) || query.above.is_some_and(|above| id <= above);
+        let is_after = id.parse().is_ok_and(is_outside);
         let is_filtered = query.status.is_some() || query.started_after.is_some() || query.started_before.is_some();
         if is_other || is_after || is_filtered {
             return Ok(Vec::new());

@@ -73,6 +73,16 @@ impl Row {
         self.text("startedAt")
     }
 
+    /// When it stopped, ISO 8601.
+    pub fn stopped_at(&self) -> Option<&str> {
+        self.text("stoppedAt")
+    }
+
+    /// The execution that it retries.
+    pub fn retry_of(&self) -> Option<&str> {
+        self.text("retryOf")
+    }
+
     /// The id of its workflow; empty if it has none.
     pub fn workflow_id(&self) -> &str {
         self.text("workflowId").unwrap_or_default()

@@ -53,6 +53,9 @@ static COLUMNS: [Column; 15] = [
     optional("workflowVersionId", Kind::Text),
 ];
 
+/// The column with the context of the trace that n8n has sent. What is in it is never shown.
+const TRACE: &str = "tracingContext";
+
 /// The columns of `execution_data` that every n8n has.
 const DATA_COLUMNS: [&str; 3] = ["executionId", "workflowData", "data"];
 
@@ -95,6 +98,10 @@ pub struct Query {
     pub above: Option<i64>,
     /// Only executions that were not started by hand, in the editor.
     pub without_manual: bool,
+    /// Only executions whose trace n8n has not sent itself (`tracingContext`, n8n 2.19 and newer).
+    pub without_traced: bool,
+    /// Whether the oldest comes first.
+    pub oldest_first: bool,
     /// At most this many.
     pub limit: u64,
 }
@@ -105,6 +112,8 @@ pub(super) struct Tables {
     dialect: Dialect,
     prefix: String,
     columns: Vec<&'static Column>,
+    /// Whether n8n notes of an execution that it has sent its trace.
+    has_traces: bool,
 }
 
 impl Tables {
@@ -131,7 +140,8 @@ impl Tables {
             return Err(Error::NoColumn { table: data, column });
         }
         let columns = COLUMNS.iter().filter(|column| has(&found, column.name)).collect();
-        Ok(Self { dialect, prefix: prefix.to_owned(), columns })
+        let has_traces = has(&found, TRACE);
+        Ok(Self { dialect, prefix: prefix.to_owned(), columns, has_traces })
     }
 
     /// The columns that a statement for executions returns, in this order.
@@ -163,15 +173,17 @@ impl Tables {
         self.spoken(&format!("SELECT {} FROM {} e WHERE {id}", self.selected(), self.table(EXECUTIONS)))
     }
 
-    /// A page of executions, newest first: [`columns`](Self::columns), as text, and a JSON object with the workflow's name.
+    /// A page of executions, newest first unless asked otherwise: [`columns`](Self::columns), as text, and a JSON object with the
+    /// workflow's name.
     pub(super) fn list(&self, query: &Query, with_deleted: bool) -> (String, Vec<SqlParameter>) {
         let filters = self.filters(query, with_deleted);
         let (executions, data) = (self.table(EXECUTIONS), self.table(DATA));
         let statement = format!(
-            r#"SELECT {}, {} FROM {executions} e LEFT JOIN {data} d ON d."executionId" = e."id"{} ORDER BY e."id" DESC LIMIT {}"#,
+            r#"SELECT {}, {} FROM {executions} e LEFT JOIN {data} d ON d."executionId" = e."id"{} ORDER BY e."id" {} LIMIT {}"#,
             self.selected(),
             self.workflow_name(),
             filters.clause(),
+            if query.oldest_first { "ASC" } else { "DESC" },
             query.limit,
         );
         (self.spoken(&statement), filters.parameters)
@@ -202,6 +214,9 @@ impl Tables {
         }
         if query.without_manual {
             filters.add(r#"e."mode" <> 'manual'"#);
+        }
+        if query.without_traced && self.has_traces {
+            filters.add(&format!("e.{} IS NULL", quoted(TRACE)));
         }
         for (compared, id) in [("<", query.below), (">", query.above)] {
             let Some(id) = id else { continue };

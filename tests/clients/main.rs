@@ -92,6 +92,23 @@ fn the_python_sdk_works_in_both_eras() {
     drive(Command::new(python).arg(folder().join("python_client.py")));
 }
 
+#[test]
+#[ignore = "installs OpenTelemetry's protocol from PyPI"]
+fn an_opentelemetry_receiver_takes_the_traces() {
+    let store = support::n8n_store::N8nFolder::wal();
+    for (at, (_, body)) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 1_000_000).enumerate() {
+        let mut body = fixtures::parse(&body);
+        body["id"] = (at + 1).to_string().into();
+        store.save(&body);
+    }
+    let mut receiver = Command::new(installed().join("python/bin/python"));
+    receiver
+        .arg(folder().join("otlp_receiver.py"))
+        .env("N8N_LENS", crate::support::binary())
+        .env("STORE", store.path());
+    run(&mut receiver);
+}
+
 /// For common queries, the right node is among the first three results.
 #[test]
 #[ignore = "gets n8n's packages from npm"]

@@ -3,7 +3,7 @@
 # Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
-python=(mcp==2.3.0)
+python=(mcp==2.3.0 opentelemetry-proto==1.45.2)
 node=(node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12
   @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0)
 # What n8n parses expressions with, and n8n-mcp for its 2,352 published workflows. Their programs are not run.

@@ -30,6 +30,8 @@ mod compare;
 mod describe;
 /// The documentation agrees with the binary.
 mod docs;
+/// Rows and traces of all executions of a store.
+mod export;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
 /// Faults on the wire, through the real binary.

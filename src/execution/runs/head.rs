@@ -88,6 +88,11 @@ impl RunHead {
         self.execution_time.unwrap_or(0.0).max(0.0) as u64
     }
 
+    /// Whether a retry that [began](crate::execution::Header::own_start_ms) at this time has copied it.
+    pub(in crate::execution) fn is_copied(&self, own_start: Option<i64>) -> bool {
+        own_start.zip(self.start.latest_ms()).is_some_and(|(own, start)| start < own as f64)
+    }
+
     /// Reads a run; the observer receives its items.
     pub(super) fn read<R: Read, O: RunObserver>(
         cursor: &mut Cursor<R>,

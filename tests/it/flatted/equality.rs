@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use n8n_lens::execution::node::NodeProjection;
+use n8n_lens::execution::rows::{ItemRow, ItemRowsProjection, RowSpace, Rows, RunRow, RunRowsProjection};
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::json::Projection;
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::summary_answer;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{answer, assert_same, debug, read, read_escaped};
@@ -70,6 +72,34 @@ fn compare_nodes(bytes: usize, most: usize) {
                 });
                 assert_same(&ours, &truth, &format!("{name}, {node:?}, run {run:?}"));
             }
+        }
+    }
+}
+
+/// The rows of an execution, as text.
+fn lines<T: DeserializeOwned + std::fmt::Debug>(mut rows: Rows<T>) -> String {
+    let mut lines = String::new();
+    rows.each(|node, row| {
+        lines += &format!("{node}: {row:?}\n");
+        Ok(())
+    })
+    .unwrap();
+    lines
+}
+
+#[test]
+fn the_rows_of_every_fixture_are_those_of_its_body() {
+    // Some in memory, most in a temporary file.
+    let space = RowSpace { in_memory: 1000, folder: None };
+    let run_rows = RunRowsProjection { model_calls: true, space: space.clone() };
+    let item_rows = ItemRowsProjection { masks: false, space };
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 1_000_000) {
+        let runs: String = lines::<RunRow>(run_rows.read_from(&body[..]).unwrap().rows);
+        let items: String = lines::<ItemRow>(item_rows.read_from(&body[..]).unwrap().rows);
+        for share in [Share::Nothing, Share::Equal] {
+            let stored = stored(std::str::from_utf8(&body).unwrap(), share);
+            assert_same(&lines(read(&run_rows, &stored, false).unwrap().rows), &runs, &name);
+            assert_same(&lines(read_escaped(&item_rows, &stored, false).unwrap().rows), &items, &name);
         }
     }
 }

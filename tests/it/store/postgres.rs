@@ -1,5 +1,6 @@
 //! PostgreSQL as n8n's store. The tests share one server, which runs while any of them does.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Mutex;
@@ -376,4 +377,25 @@ fn forward(mut from: TcpStream, mut to: TcpStream, limit: usize, each: &mut dyn 
         }
     }
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+#[test]
+fn an_export_is_that_of_sqlite() {
+    let Some(database) = Postgres::start() else { return };
+    let file = N8nFolder::wal();
+    for (at, name) in ["b_http_500", "e_loop_25", "l_ai_agent", "k_odd_names", "l_crashed"].into_iter().enumerate() {
+        let body = execution(name, at as u64 + 1);
+        database.save(&body);
+        file.save(&body);
+    }
+    for arguments in [["--rows", "executions"], ["--rows", "runs"], ["--rows", "items"], ["--format", "otlp"]] {
+        let printed = |store: &OsStr| {
+            let output = lens(store, &[&["export"], &arguments[..]].concat()).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let expected = printed(file.path().as_os_str());
+        assert!(expected.lines().count() >= 5, "{expected}");
+        assert_eq!(printed(OsStr::new(database.url())), expected, "{arguments:?}");
+    }
 }

@@ -1,0 +1,232 @@
+//! `n8n-lens export`: the executions of n8n's store for other programs, as rows or as traces.
+
+use std::io::{ErrorKind, IsTerminal, Write, stdout};
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Error, progress, terminal};
+use crate::blocking::blocking;
+use crate::config::StoreOptions;
+use crate::export::{self, Collector, Form, Piece, Refusal, Report};
+use crate::n8n::Progress;
+use crate::store::Query;
+use crate::tools;
+use crate::units::counted;
+
+/// The headers for a collector, such as a token: as OpenTelemetry's SDKs read them.
+const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+
+#[derive(Args)]
+pub(super) struct Export {
+    #[command(flatten)]
+    store: StoreOptions,
+
+    /// What a row is: an execution, a run of a node, or an item of an output
+    #[arg(long, value_enum, value_name = "ROWS")]
+    rows: Option<Rows>,
+
+    /// JSON lines (default), or traces of OpenTelemetry
+    #[arg(long, value_enum, default_value_t = Format::Ndjson, hide_default_value = true, value_name = "FORMAT")]
+    format: Format,
+
+    /// With --format otlp: send traces to this collector, such as http://127.0.0.1:4318/v1/traces, instead of printing them
+    #[arg(long, value_name = "URL")]
+    to: Option<String>,
+
+    /// With --format otlp: also executions whose trace n8n has sent itself
+    #[arg(long)]
+    with_traced: bool,
+
+    /// Only executions of this workflow
+    #[arg(long, value_name = "WORKFLOW_ID")]
+    workflow_id: Option<String>,
+
+    /// Only executions with this status; without it, running ones are left out
+    #[arg(long, value_name = "STATUS", value_parser = clap::builder::PossibleValuesParser::new(STATUSES))]
+    status: Option<String>,
+
+    /// Only executions started at or after this time (ISO 8601)
+    #[arg(long, value_name = "STARTED_AFTER", value_parser = date)]
+    started_after: Option<String>,
+
+    /// Only executions started at or before this time (ISO 8601)
+    #[arg(long, value_name = "STARTED_BEFORE", value_parser = date)]
+    started_before: Option<String>,
+
+    /// Only executions after this one: the last one of the previous export
+    #[arg(long, value_name = "ID")]
+    after: Option<i64>,
+
+    /// Only executions up to this one
+    #[arg(long, value_name = "ID")]
+    until_id: Option<i64>,
+
+    /// Mask the values of known secret keys in items, too
+    #[arg(long)]
+    redact: bool,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    Executions,
+    Runs,
+    Items,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Ndjson,
+    Otlp,
+}
+
+/// n8n's words, in the order of `n8n-lens list`.
+const STATUSES: [&str; 8] = ["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
+
+fn date(text: &str) -> Result<String, String> {
+    let parsed: Result<Timestamp, _> = text.parse();
+    parsed.map(|_| text.to_owned()).map_err(|_| "a date in ISO 8601, such as 2026-11-21T00:00:00Z".to_owned())
+}
+
+/// Where the pieces go.
+enum Output {
+    Standard,
+    Collector(Box<Collector>),
+}
+
+impl Export {
+    /// Exports until the end, or until nothing reads the output anymore.
+    pub(super) async fn run(self) -> Result<(), Error> {
+        let form = self.form()?;
+        let output = match &self.to {
+            Some(to) => {
+                let headers = std::env::var(HEADERS).ok();
+                Output::Collector(Box::new(Collector::new(to, headers.as_deref()).map_err(Error::Usage)?))
+            }
+            None => Output::Standard,
+        };
+        let export = self.export(form)?;
+        // On a terminal the rows would run through the bar.
+        let is_shown = matches!(output, Output::Collector(_)) || !stdout().is_terminal();
+        let (progress, bar) = if is_shown { progress::bar() } else { Default::default() };
+        let report = bar.around(write(export, output, progress)).await?;
+        if let Some(report) = report {
+            notes(&report).iter().for_each(|note| terminal::report(note));
+        }
+        Ok(())
+    }
+
+    fn form(&self) -> Result<Form, Error> {
+        let refusal = match (self.format, self.rows) {
+            (Format::Ndjson, None) => "Say what a row is: --rows executions, --rows runs or --rows items.",
+            (Format::Ndjson, _) if self.to.is_some() => {
+                "--to needs --format otlp: only traces are sent to a collector."
+            }
+            (Format::Ndjson, _) if self.with_traced => "--with-traced needs --format otlp: rows have all executions.",
+            (Format::Otlp, Some(_)) => "--format otlp has no rows: leave --rows out.",
+            (Format::Ndjson, Some(Rows::Executions)) => return Ok(Form::Executions),
+            (Format::Ndjson, Some(Rows::Runs)) => return Ok(Form::Runs),
+            (Format::Ndjson, Some(Rows::Items)) => return Ok(Form::Items),
+            (Format::Otlp, None) if self.to.is_some() => return Ok(Form::Requests),
+            (Format::Otlp, None) => return Ok(Form::Traces),
+        };
+        Err(Error::Usage(refusal.to_owned()))
+    }
+
+    fn export(self, form: Form) -> Result<export::Export, Error> {
+        let store = self.store.find(None)?.ok_or_else(|| {
+            let refusal = "An export reads n8n's own store: name it with --store (auto, n8n's folder, a database file, a bundle.json or postgres://…).";
+            Error::Usage(refusal.to_owned())
+        })?;
+        let query = Query {
+            workflow_id: self.workflow_id,
+            status: self.status,
+            started_after: self.started_after,
+            started_before: self.started_before,
+            above: self.after,
+            below: self.until_id.map(|id| id.saturating_add(1)),
+            without_traced: self.format == Format::Otlp && !self.with_traced,
+            ..Query::default()
+        };
+        let (masks, reveal, spool) = (self.redact, self.store.reveals(), self.store.spool());
+        Ok(export::Export { store, query, form, masks, reveal, spool })
+    }
+}
+
+/// Reads on a blocking thread, and writes what it sends; `None` if nothing reads the output anymore.
+async fn write(export: export::Export, output: Output, progress: Progress) -> Result<Option<Report>, Error> {
+    let (sender, pieces) = mpsc::channel(1);
+    let cancel = CancellationToken::new();
+    let _guard = cancel.clone().drop_guard();
+    let reading = blocking(move || export.run(&cancel, sender, &progress));
+    let (read, written) = tokio::join!(reading, deliver(pieces, output));
+    written?;
+    match read {
+        Ok(report) => Ok(Some(report)),
+        Err(export::Error::Closed) => Ok(None),
+        Err(export::Error::Store(error)) => Err(tools::Error::from(error).into()),
+        Err(error) => Err(Error::Input(error.to_string())),
+    }
+}
+
+/// Writes the pieces. It returns early if nothing reads them anymore, which ends the export.
+async fn deliver(mut pieces: mpsc::Receiver<Piece>, output: Output) -> Result<(), Error> {
+    let mut until = None;
+    while let Some(piece) = pieces.recv().await {
+        match &output {
+            Output::Standard => {
+                if !print(&piece.text)? {
+                    break;
+                }
+            }
+            Output::Collector(collector) => {
+                collector.send(piece.text).await.map_err(|refusal| interrupted(&refusal, until.as_deref()))?;
+            }
+        }
+        until = piece.until.or(until);
+    }
+    Ok(())
+}
+
+/// What a collector has not taken, and how to go on.
+fn interrupted(refusal: &Refusal, until: Option<&str>) -> Error {
+    Error::Input(match until {
+        Some(id) => format!("{refusal} All executions up to {id} were sent: continue with --after {id}."),
+        None => format!("{refusal} No execution was sent completely."),
+    })
+}
+
+/// Prints lines; returns whether anything still reads them.
+fn print(text: &[u8]) -> Result<bool, Error> {
+    let mut out = stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Error::Input(format!("Standard output: {error}."))),
+    }
+}
+
+/// What the rows do not say.
+fn notes(report: &Report) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some((id, reason)) = &report.first_unreadable {
+        let count = counted(report.unreadable, "execution", "executions");
+        notes.push(format!("{count} could not be read, and have no runs and items here. The first is {id}: {reason}"));
+    }
+    if report.too_large > 0 {
+        let count = counted(report.too_large, "item has", "items have");
+        notes.push(format!("{count} more than 1 MiB: the json of such a row is null."));
+    }
+    if report.unfinished > 0 {
+        let count = counted(report.unfinished, "execution has", "executions have");
+        notes.push(format!("{count} not ended, and no trace yet."));
+    }
+    if let Some(id) = &report.first_running {
+        let count = counted(report.running, "execution is", "executions are");
+        notes.push(format!("{count} still running, and left out. The first is {id}: export it later by its id."));
+    }
+    notes
+}
