@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 35] = files![
+static FILES: [(&str, &[u8]); 41] = files![
     "address.js",
     "api.js",
     "cause.js",
@@ -28,9 +28,12 @@ static FILES: [(&str, &[u8]); 35] = files![
     "dom.js",
     "enter.js",
     "execution.js",
+    "failures.js",
     "fields.js",
+    "find.js",
     "graph.js",
     "head.js",
+    "home.js",
     "icon.svg",
     "index.html",
     "items.js",
@@ -41,16 +44,19 @@ static FILES: [(&str, &[u8]); 35] = files![
     "main.js",
     "node.js",
     "nodes.js",
-    "odd.js",
+    "now.js",
     "parameters.js",
+    "prove.js",
     "ran.js",
     "route.js",
     "search.js",
     "status.js",
+    "strip.js",
     "style.css",
     "tabs.js",
     "talk.js",
     "trace.js",
+    "trends.js",
     "waterfall.js",
     "words.en.js",
     "words.ja.js",

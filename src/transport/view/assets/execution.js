@@ -15,7 +15,7 @@ import { Search, searchField } from './search.js';
 import { tabs } from './tabs.js';
 import { Talk, talks } from './talk.js';
 import { BARS } from './waterfall.js';
-import { t } from './words.js';
+import { language, t } from './words.js';
 
 export class Execution {
   #views = new Map();
@@ -50,7 +50,7 @@ export class Execution {
   update(state) {
     const first = !this.#state;
     this.#state = state;
-    if (first) this.loader.load('view_overview', { id: this.id, bars: BARS }, (overview) => this.#show(overview));
+    if (first) this.loader.load('view_overview', { id: this.id, bars: BARS, language: language() }, (overview) => this.#show(overview));
     else if (this.#overview) this.#refresh();
   }
 
