@@ -132,6 +132,17 @@ mod tests {
     }
 
     #[test]
+    fn a_browser_need_not_find_out_which_modules_there_are() {
+        let index = ASSETS.iter().find(|asset| asset.name == "index.html").unwrap();
+        let index = std::str::from_utf8(index.text).unwrap();
+        for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js")) {
+            // The first one is that of the page's door.
+            let is_preloaded = index.contains(&format!("href=\"{}\"", asset.name));
+            assert_eq!(is_preloaded, !["enter.js", "main.js"].contains(&asset.name), "{}", asset.name);
+        }
+    }
+
+    #[test]
     fn modules_import_only_each_other() {
         for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js")) {
             let text = std::str::from_utf8(asset.text).unwrap();

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 pub(super) use self::cause::Asked;
 pub(super) use self::flow::{NodeFlow, of_flow};
-pub use self::sentence::Sentence;
+pub(super) use self::sentence::Sentence;
 use crate::toolkit::Locale;
 
 /// What n8n stores of an execution that it is asked for again without a word, bytes: each look makes it send all of it.

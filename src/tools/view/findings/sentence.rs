@@ -9,7 +9,7 @@ use crate::toolkit::Locale;
 /// A finding as a sentence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Sentence(Vec<Part>);
+pub(in crate::tools::view) struct Sentence(Vec<Part>);
 
 /// A part of a sentence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ impl Sentence {
     }
 
     /// As plain text.
-    pub fn plain(&self) -> String {
+    pub(in crate::tools::view) fn plain(&self) -> String {
         let text = |part: &Part| match part {
             Part::Text(text) | Part::Strong(text) | Part::Code(text) | Part::Link { text, .. } => text.clone(),
         };
@@ -65,7 +65,7 @@ impl Sentence {
     }
 
     /// The first node that it leads to.
-    pub fn leads_to(&self) -> Option<&str> {
+    pub(in crate::tools::view) fn leads_to(&self) -> Option<&str> {
         self.0.iter().find_map(|part| match part {
             Part::Link { to, .. } => to["node"].as_str(),
             _ => None,
