@@ -29,7 +29,7 @@ export class Cause {
   start() {
     if (this.overview.isNear) return this.read();
     this.element.classList.remove('looking');
-    return fill(this.found, h('p', {}, h('button', { type: 'button', class: 'button', onclick: () => this.read() }, t('lookForCause'))));
+    return fill(this.found, h('p', { class: 'look' }, h('button', { type: 'button', class: 'button', onclick: () => this.read() }, t('lookForCause'))));
   }
 
   /** Reads what the first picture does not have. Nothing of it is necessary: a call that fails leaves its lines out. */

@@ -52,7 +52,8 @@ export class Trends {
     this.#shown = wanted;
     this.loader.cancel();
     fill(this.body);
-    if (workflow) this.loader.load('view_trend', { workflowId: workflow, period }, (answer) => show(answer, period));
+    if (!workflow) fill(this.body, h('p', { class: 'fine' }, t('chooseWorkflow')));
+    else this.loader.load('view_trend', { workflowId: workflow, period }, (answer) => show(answer, period));
   }
 }
 

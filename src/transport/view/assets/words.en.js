@@ -59,4 +59,5 @@ export const en = {
   proveWords: 'n8n-lens creates two copies of the workflow in n8n, the one that ran and the draft, runs both with the recorded data of this execution, and deletes them. The copies call no outside service. Nothing is published.',
   sideBySide: 'Side by side', firstItem: 'First item that differs', notThere: 'not there',
   asTemplate: '(template)',
+  chooseWorkflow: 'Choose a workflow to see what moved at its nodes.',
 };

@@ -59,4 +59,5 @@ export const ja = {
   proveWords: 'n8n-lens は n8n に、実行されたワークフローと下書きのコピーを 1 つずつ作成し、この実行の記録データで両方を実行してから削除します。コピーは外部サービスを呼び出しません。何も公開されません。',
   sideBySide: '並べて比較', firstItem: '最初に違うアイテム', notThere: 'なし',
   asTemplate: '（テンプレート）',
+  chooseWorkflow: 'ワークフローを選ぶと、ノードの変化が表示されます。',
 };
