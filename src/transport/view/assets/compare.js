@@ -15,8 +15,8 @@ const TOKENS = 12_000;
 export class Compare {
   #shown = null;
 
-  constructor(id) {
-    this.id = id;
+  constructor({ id, isNear }) {
+    Object.assign(this, { id, isNear });
     this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });
     this.answer = h('div', {});
     this.loader = new Loader(this.answer);
@@ -34,7 +34,23 @@ export class Compare {
     fill(this.form,
       h('label', {}, t('compareWith'), h('input', { name: 'with', inputmode: 'numeric', size: '18', value: wanted, placeholder: t('lastGood') })),
       h('button', { type: 'submit', class: 'button' }, t('compare')));
-    this.loader.load('compare_executions', { id: this.id, ...(other ? { with: other } : {}), maxTokens: TOKENS }, (answer) => show(answer, this.id));
+    const asked = { id: this.id, ...(other ? { with: other } : {}), maxTokens: TOKENS };
+    this.loader.load('compare_executions', asked, (answer) => {
+      const differs = answer.nodes?.some(({ only }) => !only);
+      if (differs && this.isNear) setTimeout(() => this.#values(asked, answer));
+      const offer = differs && !this.isNear && h('p', {}, h('button', { type: 'button', class: 'button', onclick: () => this.#values(asked, answer) }, t('compareValues')));
+      return [...show(answer, this.id), offer];
+    });
+  }
+
+  /** Values need further looks at both executions: they follow, or are asked for if n8n would have to send a large one again. */
+  #values(asked, before) {
+    const said = h('div', {});
+    fill(this.answer, show(before, this.id), said);
+    new Loader(said).load('compare_executions', { ...asked, values: true }, (answer) => {
+      if (said.isConnected) fill(this.answer, show(answer, this.id));
+      return null;
+    });
   }
 
   #submit(event) {
@@ -68,7 +84,7 @@ function rows(node, first, ids) {
   ];
 }
 
-function differences({ nodeName, only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
+function differences({ nodeName, value, only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
   const paths = (list) => list.map((path, i) => [i ? ', ' : '', data(path, 80)]);
   const none = () => h('span', { class: 'fine' }, t('nothing'));
   const pair = (what, [mine, theirs], write) => [what, write(mine), write(theirs)];
@@ -83,7 +99,7 @@ function differences({ nodeName, only, status, items, outputs, runs, ms, newFiel
     lostFields && [t('lostFields'), none(), paths(lostFields)],
     ...(fields ?? []).map(({ path, types: [mine, theirs], first }) => [h('span', {}, t('kindOf'), ' ', data(path, 80)), [mine, first && firstValue(nodeName, first)], theirs]),
   ].filter(Boolean);
-  return list.length ? list : [[t('difference'), '', '']];
+  return list.length || value ? list : [[t('difference'), '', '']];
 }
 
 /** The first value that differs, in both executions; and both items, which are there at once for the first node. */

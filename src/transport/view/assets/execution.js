@@ -124,7 +124,7 @@ export class Execution {
       case 'ran': return new Ran(this.#overview);
       case 'talk': return new Talk(this.#overview);
       case 'odd': return new Fields(this.id);
-      case 'compare': return new Compare(this.id);
+      case 'compare': return new Compare(this.#overview);
       case 'search': return new Search(this.#overview);
       default: return new Nodes(this.#overview);
     }

@@ -60,4 +60,5 @@ export const en = {
   sideBySide: 'Side by side', firstItem: 'First item that differs', notThere: 'not there',
   asTemplate: '(template)',
   chooseWorkflow: 'Choose a workflow to see what moved at its nodes.',
+  compareValues: 'Compare the values, too',
 };

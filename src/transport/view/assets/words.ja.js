@@ -60,4 +60,5 @@ export const ja = {
   sideBySide: '並べて比較', firstItem: '最初に違うアイテム', notThere: 'なし',
   asTemplate: '（テンプレート）',
   chooseWorkflow: 'ワークフローを選ぶと、ノードの変化が表示されます。',
+  compareValues: '値も比較する',
 };
