@@ -27,7 +27,7 @@ export class List {
   /** `learnt` is called when there are more workflows to choose from; `refresh` when someone asks for what is new. */
   constructor({ learnt, refresh }) {
     Object.assign(this, { learnt, refresh });
-    this.element = h('section', { 'aria-label': t('executions') },
+    this.element = h('div', {},
       this.#running,
       h('div', { class: 'card scroll-x', tabindex: '0', role: 'region', 'aria-label': t('executions') },
         h('table', { class: 'list' },
