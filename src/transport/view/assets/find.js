@@ -22,7 +22,7 @@ export class Find {
   constructor() {
     this.said = h('div', { class: 'foot', role: 'status' });
     this.rows = h('tbody', {});
-    this.table = scroll(t('found'), h('table', {},
+    this.table = scroll(t('executions'), h('table', {},
       h('thead', {}, h('tr', {}, ['execution', 'status', 'started', 'place', 'value', 'hitsWord'].map((word) => h('th', { scope: 'col', class: word === 'hitsWord' ? 'number' : null }, t(word))))),
       this.rows));
     this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });

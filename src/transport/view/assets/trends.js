@@ -68,7 +68,7 @@ function show({ periods, nodes, moreNodes = 0, moved }, period) {
   const heads = ['node', 'runs', 'failedShare', 'time', 'itemsWord'];
   return [
     moved.length ? h('ul', { class: 'found' }, moved.map((one) => h('li', {}, movement(one)))) : h('p', {}, t('nothingMoved')),
-    scroll(t('trends'), h('table', {},
+    scroll(t('nodes'), h('table', {},
       h('caption', { class: 'fine' }, t('trendCaption', { period: t(`period.${period}`), from: minute(periods[0].from) })),
       h('thead', {}, h('tr', {}, heads.map((word) => h('th', { scope: 'col' }, t(word))))),
       h('tbody', {}, [whole, ...nodes].map((node) => row(node, moved))))),
