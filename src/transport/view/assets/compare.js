@@ -129,7 +129,7 @@ async function showItems(element, ids, { node, run, out, item }) {
     }
   }));
   fill(element, h('div', { class: 'both' }, sides.map((side, at) => h('section', { 'aria-label': `#${ids[at]}` },
-    h('h3', {}, `#${ids[at]}`), side === undefined ? h('p', { class: 'fine' }, t('noSuchItem')) : json(side, differing(side, sides[1 - at]))))));
+    h('p', {}, h('strong', {}, `#${ids[at]}`)), side === undefined ? h('p', { class: 'fine' }, t('noSuchItem')) : json(side, differing(side, sides[1 - at]))))));
 }
 
 /** Whether the value at a path of one item differs from that of the other. */
