@@ -5,8 +5,8 @@ import { data, fill, h, shown } from './dom.js';
 import { json } from './json.js';
 import { number, t } from './words.js';
 
-/** Verdicts of a fix that works. */
-const GOOD = ['fixed', 'fixedButChanges', 'sameOutputs'];
+/** Verdicts of something that went well, as on a terminal. */
+const GOOD = ['fixed', 'reproduced', 'sameOutputs'];
 const NAMES = 5;
 
 export class Prove {
