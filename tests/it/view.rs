@@ -489,7 +489,10 @@ fn odd_items() -> Value {
             "source": [], "data": {"main": outputs}})
     };
     let first = json!([
-        [item(json!({"id": 1, "name": "a, \"b\"\nc", "token": "secret-1"})), item(json!({"id": 2, "deep": {"list": [1, null]}}))],
+        [
+            item(json!({"id": 1, "name": "a, \"b\"\nc", "token": "secret-1"})),
+            item(json!({"id": 2, "deep": {"list": [1, null]}}))
+        ],
         [item(json!({"other": true}))],
     ]);
     let second = json!([[item(json!({"id": -3, "name": "=1+1"})), item(json!({"name": "+49 30 123"}))], []]);
@@ -534,7 +537,9 @@ fn all_items_of_a_node_are_a_file() {
         all.replace('\u{fffd}', "?"),
         "\u{feff}id,name,token,deep\r\n1,\"a, \"\"b\"\"\nc\",secret ? half,\r\n2,,,\"{\"\"list\"\":[1,null]}\"\r\n-3,'=1+1,,\r\n,+49 30 123,,\r\n"
     );
-    for (query, status) in [("node=None&format=csv", 422), ("node=Before&run=9&format=csv", 422), ("node=Before&format=xml", 400)] {
+    for (query, status) in
+        [("node=None&format=csv", 422), ("node=Before&run=9&format=csv", 422), ("node=Before&format=xml", 400)]
+    {
         assert_eq!(file(query).status, status, "{query}");
     }
     assert_eq!(get(&view, "/view/items?id=7&node=Before&format=csv", &[]).status, 401);

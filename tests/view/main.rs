@@ -116,7 +116,7 @@ fn store_of_many() -> N8nFolder {
     let store = N8nFolder::wal();
     let connection = store.open();
     let now = jiff::Timestamp::now();
-    
+
     let run = |ms: u64, json: Value| {
         json!([{"executionIndex": 0, "startTime": 1_795_226_662_000_u64, "executionTime": ms, "executionStatus": "success", "source": [],
             "data": {"main": [[{"json": json}]]}}])
@@ -141,7 +141,8 @@ fn store_of_many() -> N8nFolder {
         let version = if id > 188 { "bbbbbbbb" } else { "aaaaaaaa" };
         let mut body = execution(id, "orders", "Orders", seconds, version);
         if id == 60 {
-            body["data"]["resultData"]["runData"]["Read"] = run(1, json!({"note": "the customer asks about order 4711 again"}));
+            body["data"]["resultData"]["runData"]["Read"] =
+                run(1, json!({"note": "the customer asks about order 4711 again"}));
         }
         if id > 188 {
             let description = format!("Label service: parcel {id} was refused");
@@ -155,7 +156,8 @@ fn store_of_many() -> N8nFolder {
     store.save_with(&connection, &refused(202));
     for (id, status, till) in [(203, "running", Value::Null), (204, "waiting", json!("2099-05-04T10:00:00.000Z"))] {
         let mut body = invoices(id, 30);
-        (body["status"], body["finished"], body["stoppedAt"], body["waitTill"]) = (json!(status), json!(false), Value::Null, till);
+        (body["status"], body["finished"], body["stoppedAt"], body["waitTill"]) =
+            (json!(status), json!(false), Value::Null, till);
         store.save_with(&connection, &body);
     }
     store

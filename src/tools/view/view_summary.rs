@@ -47,7 +47,8 @@ impl Known {
     fn of(summary: &Summary) -> Self {
         let ended = summary.error.is_some();
         let nodes = || summary.nodes.iter();
-        let flow = nodes().flat_map(|summary| of_flow(&NodeFlow { summary, failed: None, labels: &[] }, ended, Locale::En));
+        let flow =
+            nodes().flat_map(|summary| of_flow(&NodeFlow { summary, failed: None, labels: &[] }, ended, Locale::En));
         let error = summary.error.as_ref();
         let failed = error.and_then(|error| {
             let name = error.node_name.as_ref().filter(|name| nodes().any(|node| &node.name == *name))?;

@@ -78,7 +78,8 @@ pub(super) async fn prove(State(page): State<Arc<Page>>, headers: HeaderMap, bod
         return refusal.into_response();
     }
     let Some(prover) = page.prover else {
-        let refusal = "This page proves nothing: start n8n-lens with the toolset proof (--toolsets), and without --read-only.";
+        let refusal =
+            "This page proves nothing: start n8n-lens with the toolset proof (--toolsets), and without --read-only.";
         return rest::Error::NotFound(refusal.to_owned()).into_response();
     };
     // Every browser names the origin of a POST, and `refusal` has checked whose it is.

@@ -35,14 +35,16 @@ pub(super) async fn items(
         return (StatusCode::NOT_FOUND, "This server does not offer the items of a node.").into_response();
     }
     let Ok(Query(query)) = query else {
-        return (StatusCode::BAD_REQUEST, "Follow a link of the page: it names execution, node and format.").into_response();
+        return (StatusCode::BAD_REQUEST, "Follow a link of the page: it names execution, node and format.")
+            .into_response();
     };
     // The future is created inside, too: it may panic before its first await.
     let read = async { items::items(&query, &page.context, &Progress::default()).await };
     let file = match guarded(read, page.shutdown.cancelled()).await {
         Ok(Ok(file)) => file,
         Ok(Err(error)) => {
-            return (StatusCode::UNPROCESSABLE_ENTITY, Audience::Page.tell(&error.to_string()).into_owned()).into_response();
+            return (StatusCode::UNPROCESSABLE_ENTITY, Audience::Page.tell(&error.to_string()).into_owned())
+                .into_response();
         }
         Err(Interrupted::Bug) => return (StatusCode::INTERNAL_SERVER_ERROR, bug("The download")).into_response(),
         Err(Interrupted::Shutdown) => {

@@ -80,9 +80,8 @@ impl Asked<'_> {
         });
         let only = here.iter().map(|here| {
             let of = grouped(total);
-            let words = self
-                .locale
-                .choose(format!(" を処理中でした（全 {of} 件）"), format!(" was being worked on, of {of}"));
+            let words =
+                self.locale.choose(format!(" を処理中でした（全 {of} 件）"), format!(" was being worked on, of {of}"));
             here.clone().text(words)
         });
         let only: Vec<_> = only.collect();
@@ -124,13 +123,15 @@ impl Asked<'_> {
         let connections = workflow["connections"] == true;
         let good = |sentence: Sentence| sentence.link(format!("#{other}"), json!({ "id": other }));
         if names.is_empty() && !connections {
-            let same =
-                self.locale.choose("ワークフローは前回の成功と同じです ", "The workflow is the same as in the last good run ");
+            let same = self
+                .locale
+                .choose("ワークフローは前回の成功と同じです ", "The workflow is the same as in the last good run ");
             return Some(good(Sentence::default().text(same)));
         }
-        let edited = self
-            .locale
-            .choose("前回の成功のあとにワークフローが編集されました ", "The workflow was edited since the last good run ");
+        let edited = self.locale.choose(
+            "前回の成功のあとにワークフローが編集されました ",
+            "The workflow was edited since the last good run ",
+        );
         let mut sentence = good(Sentence::default().strong(edited)).text(":");
         for (at, name) in names.iter().take(MOST).enumerate() {
             let before = if at == 0 { " " } else { ", " };
@@ -166,8 +167,7 @@ impl Asked<'_> {
         });
         let more = odd.len().saturating_sub(ODD) as u64;
         let more_odd = (more > 0).then(|| {
-            let words =
-                counted(self.locale, more, "ほかの珍しい値 {} 件", "{} more odd value", "{} more odd values");
+            let words = counted(self.locale, more, "ほかの珍しい値 {} 件", "{} more odd value", "{} more odd values");
             Sentence::default().link(words, json!({"view": "odd"}))
         });
         Cause { odd: sentences.chain(more_odd).collect(), ..Cause::default() }
@@ -202,7 +202,8 @@ impl Asked<'_> {
         if let [(kind, count), _, ..] = kinds[..] {
             let (kind, count) = (self.kind(kind), grouped(count));
             return Some(
-                self.locale.choose(format!("ほかの {count} 件では{kind}です"), format!("it is {kind} in the other {count}")),
+                self.locale
+                    .choose(format!("ほかの {count} 件では{kind}です"), format!("it is {kind} in the other {count}")),
             );
         }
         let values = field["values"].as_array().into_iter().flatten();
@@ -210,7 +211,10 @@ impl Asked<'_> {
         if let [pair] = common[..] {
             let (value, count) = (literal(&pair[0]), grouped(pair[1].as_u64().unwrap_or(0)));
             return Some(
-                self.locale.choose(format!("ほかの {count} 件では {value} です"), format!("it is {value} in the other {count}")),
+                self.locale.choose(
+                    format!("ほかの {count} 件では {value} です"),
+                    format!("it is {value} in the other {count}"),
+                ),
             );
         }
         let unlike = self.locale.choose("ほかの値とは違います", "unlike the others");

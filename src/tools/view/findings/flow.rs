@@ -61,8 +61,10 @@ pub(in crate::tools::view) fn of_flow(flow: &NodeFlow<'_>, ended: bool, locale: 
     }
     if summary.empty_runs > 0 && summary.empty_runs < summary.runs {
         let (empty, runs) = (grouped(summary.empty_runs), grouped(summary.runs));
-        let words = locale
-            .choose(format!("{runs} ラン中 {empty} が何も返しませんでした"), format!("{empty} of {runs} runs returned nothing"));
+        let words = locale.choose(
+            format!("{runs} ラン中 {empty} が何も返しませんでした"),
+            format!("{empty} of {runs} runs returned nothing"),
+        );
         found.push(name().link(words, place(&summary.name, &json!({}))));
     }
     found

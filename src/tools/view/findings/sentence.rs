@@ -75,7 +75,8 @@ impl Sentence {
 
 /// Where an item, a run or an output is: the address of the page, in which nothing of another node is left.
 pub(super) fn place(node: &str, more: &Value) -> Value {
-    let mut to = json!({"node": node, "tab": null, "run": null, "input": null, "out": null, "item": null, "side": null});
+    let mut to =
+        json!({"node": node, "tab": null, "run": null, "input": null, "out": null, "item": null, "side": null});
     for (name, value) in more.as_object().into_iter().flatten() {
         to[name] = value.clone();
     }
