@@ -44,7 +44,8 @@
 //!
 //! # Invariants
 //! - No execution is ever held in memory, in a temporary file only while it is read from a database that must be let go or its
-//!   items are played again or exported, and longer only in a cache that its user asked for. No answer of a tool exceeds its budget, and none is broken JSON.
+//!   items are played again, exported or downloaded, and longer only in a cache that its user asked for. No answer of a tool
+//!   exceeds its budget, and none is broken JSON.
 //!   What was left out is counted and can be reached.
 //! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and

@@ -82,6 +82,7 @@ impl Asked {
             }
         }
         let files = workflow_files(command, &mut values)?;
+        let named = values.get("id").and_then(Value::as_str).map(str::to_owned);
         let saved = saved(command, &mut values, store)?;
         let names = command.executions().filter(|name| values.contains_key(*name)).count();
         let is_offline = names > 0 || files.is_some();
@@ -90,6 +91,7 @@ impl Asked {
             false => source::of(&reading)?,
         };
         let (progress, bar) = if names > saved.len() { progress::bar() } else { Default::default() };
+        let file = named.filter(|_| !saved.is_empty());
         let source = Source { saved: saved.into_iter().collect(), ..source };
         let context = context(&reading, source);
         let context = Arc::new(match files {
@@ -98,8 +100,11 @@ impl Asked {
         });
         let tool = command.tool_for_people.filter(|_| is_for_people).unwrap_or(command.tool);
         let text = bar.around(tool.run(context, values, progress)).await?;
-        let answer = serde_json::from_str(&text).unwrap_or_default();
+        let mut answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if is_for_people {
+            if let (Some(file), Some(next)) = (file, answer["next"].as_str()) {
+                answer["next"] = next.replacen("FILE", &quoted(&file), 1).into();
+            }
             let shown = (command.render)(&answer);
             print_styled(&if names > 0 { render::sourced(shown, &answer) } else { shown })?;
         } else {
@@ -107,6 +112,12 @@ impl Asked {
         }
         (command.fails)(&answer).map_or(Ok(()), |why| Err(Error::Input(why.to_owned())))
     }
+}
+
+/// A name for a shell, in quotes if it needs any.
+fn quoted(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c));
+    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
 /// A JSON document from a file, or from standard input.

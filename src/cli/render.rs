@@ -114,8 +114,10 @@ pub(super) fn summary(answer: &Value) -> Styled {
     }
     text += &error_lines(&data["error"]);
     text += &remarks(data);
+    let findings = answer["findings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    text += &findings.map(|finding| format!("\n• {}", plain(finding))).collect::<String>();
     let nodes = data["availableNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let unusual: String = nodes.iter().flat_map(unusual).collect();
+    let copied: String = nodes.iter().filter_map(copied).collect();
     let mut shown = wrapped(&text);
     if !nodes.is_empty() {
         shown += &format!("\n{}", nodes_table(nodes));
@@ -123,7 +125,11 @@ pub(super) fn summary(answer: &Value) -> Styled {
     if let Some(more) = data["omittedNodes"].as_u64() {
         shown += &format!("\n{}", counted(more, "more node", "more nodes"));
     }
-    Styled(shown + &wrapped(&unusual))
+    shown += &wrapped(&copied);
+    if let Some(next) = answer["next"].as_str() {
+        shown += &format!("\n{} {}", paint(DIM, "Next:"), plain(next));
+    }
+    Styled(shown)
 }
 
 /// Why an execution failed, in lines; nothing if it did not.
@@ -187,31 +193,15 @@ fn relations(execution: &Value) -> Vec<String> {
     [retry_of, retried, waits].into_iter().flatten().collect()
 }
 
-/// What is unusual about the flow of a node's items, a line each.
-fn unusual(node: &Value) -> Vec<String> {
-    let number = |member: &str| node[member].as_u64();
-    let errors = &node["errorItems"];
-    let errors = errors["count"].as_u64().map(|count| {
-        let items = counted(count, "item stands for an error", "items stand for an error");
-        format!("{items}, first item {}: {}", errors["item"], errors["message"].as_str().unwrap_or_default())
-    });
-    let unconnected = node["unconnected"].as_array().into_iter().flatten().filter_map(Value::as_u64).map(|output| {
-        let of_output = usize::try_from(output).ok().and_then(|output| node["outputs"][output].as_u64());
-        counted(
-            of_output.or(number("items")).unwrap_or_default(),
-            &format!("item of output {output} leads nowhere"),
-            &format!("items of output {output} lead nowhere"),
-        )
-    });
-    let runs = runs(node);
-    let empty = number("emptyRuns").map(|empty| format!("{empty} of {} output no item", counted(runs, "run", "runs")));
-    let copied = number("copiedRuns").map(|copied| match copied == runs {
+/// The runs of a node that a retry copied, in a line.
+fn copied(node: &Value) -> Option<String> {
+    let (copied, runs) = (node["copiedRuns"].as_u64()?, runs(node));
+    let copied = match copied == runs {
         true => "copied by the retry".to_owned(),
         false => format!("{copied} of {runs} runs were copied by the retry"),
-    });
+    };
     let name = node["nodeName"].as_str().unwrap_or_default();
-    let remarks = errors.into_iter().chain(unconnected).chain(empty).chain(copied);
-    remarks.map(|remark| format!("\n{}", paint(DIM, &plain(&format!("{name}: {remark}"))))).collect()
+    Some(format!("\n{}", paint(DIM, &plain(&format!("{name}: {copied}")))))
 }
 
 /// How often a node of a summary ran, which says so only if it was not once.

@@ -25,6 +25,9 @@ pub(super) struct View {
 
     /// An execution's id, or a file with its body (may be gzip-compressed); without one, the page begins with the list
     execution: Option<String>,
+    /// What the page may do besides reading: proof, to prove the draft of a workflow with a failed execution
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = ["proof"])]
+    toolsets: Vec<String>,
     /// Print the address, and do not open it in the browser
     #[arg(long)]
     no_open: bool,
@@ -47,8 +50,8 @@ impl View {
             None => source::of(&reading)?,
         };
         let selection = ToolSelection {
-            toolsets: vec!["executions".to_owned()],
-            read_only: true,
+            read_only: self.toolsets.is_empty(),
+            toolsets: ["executions".to_owned()].into_iter().chain(self.toolsets).collect(),
             with_store: reading.sources.store.is_named(),
             ..ToolSelection::default()
         };

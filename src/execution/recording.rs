@@ -1,8 +1,8 @@
 //! The recording of an execution: what each run received and returned, as far as running the workflow again needs it.
 //!
 //! Of each item only a hash is held, so that two executions can be compared item by item. The items themselves are kept only of
-//! the nodes that are named, which are to answer as they did: one after another in a [`Spool`], in a temporary file if there are
-//! many.
+//! the nodes that are named, which are to answer as they did, or which someone takes along: one after another in a [`Spool`], in a
+//! temporary file if there are many.
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read};
@@ -41,8 +41,19 @@ const MESSAGE_CHARS: usize = 4000;
 pub struct RecordingProjection {
     /// The nodes whose items are kept.
     pub nodes: Arc<HashSet<String>>,
-    /// The hash of an item's `json`, given its JSON text without white space.
-    pub hash: fn(&str) -> u64,
+    /// What is wanted besides the items.
+    pub kind: RecordingKind,
+}
+
+/// What a recording is for.
+#[derive(Clone, Copy, Debug)]
+pub enum RecordingKind {
+    /// To be compared and played again: all nodes, with this hash of the `json` of each item, given its JSON text without white
+    /// space. The items that are kept have at most [`ITEMS_BYTES`], and those of a run have commas between them.
+    Played(fn(&str) -> u64),
+    /// To be taken along: the nodes that are named, and nothing of the others. There are as many items as there is room for in
+    /// the folder for temporary files, and each ends with a line feed. Hashes are 0; the outputs of sub-nodes count, too.
+    Taken,
 }
 
 /// What was read.
@@ -60,7 +71,7 @@ pub struct Recording {
     pub workflow: Option<Vec<u8>>,
     /// The nodes that ran, in the order of the body.
     pub nodes: IndexMap<String, RecordedNode>,
-    /// The items of the nodes that were named, as JSON: those of a run with commas between them.
+    /// The items of the nodes that were named, as JSON.
     pub items: Option<Spool>,
     /// Why it is not whole, if it is not.
     pub incomplete: Option<Incomplete>,
@@ -237,7 +248,10 @@ impl Reader {
         }
         let parted: Option<Parted<'_>> = serde_json::from_str(text).ok();
         let json = parted.as_ref().and_then(|item| item.json).map_or("{}", RawValue::get);
-        let hash = (self.projection.hash)(json);
+        let hash = match self.projection.kind {
+            RecordingKind::Played(hash) => hash(json),
+            RecordingKind::Taken => 0,
+        };
         let is_error = parted.as_ref().is_some_and(|item| item.error.is_some()) || json.starts_with(r#"{"error":"#);
         if self.keeps_items && self.incomplete.is_none() {
             self.incomplete = self.keep(text).err();
@@ -251,12 +265,24 @@ impl Reader {
     fn keep(&mut self, text: &str) -> Result<(), Incomplete> {
         let begin = self.run_begin;
         let items = self.items.get_or_insert_with(|| Spool::new(ITEMS_IN_MEMORY, None));
-        if items.len() + text.len() as u64 > ITEMS_BYTES {
+        let is_taken = matches!(self.projection.kind, RecordingKind::Taken);
+        if !is_taken && items.len() + text.len() as u64 > ITEMS_BYTES {
             return Err(Incomplete::Items);
         }
-        let comma = if items.len() > begin { "," } else { "" };
-        let added = items.add(comma.as_bytes()).and_then(|()| items.add(text.as_bytes()));
+        let before = if !is_taken && items.len() > begin { "," } else { "" };
+        let after = if is_taken { "\n" } else { "" };
+        let added = items.add(before.as_bytes()).and_then(|()| items.add(text.as_bytes()));
+        let added = added.and_then(|()| items.add(after.as_bytes()));
         added.map_err(|error| Incomplete::Disk(error.kind()))
+    }
+
+    /// The output in which an item counts, if it does.
+    fn counted(&self, place: ItemPlace) -> Option<u64> {
+        let output = match self.projection.kind {
+            RecordingKind::Played(_) => place.main_output,
+            RecordingKind::Taken => self.keeps_items.then_some(place.output),
+        };
+        output.filter(|_| self.is_output)
     }
 
     /// How many bytes of items are kept so far.
@@ -282,7 +308,7 @@ impl RunObserver for Reader {
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
-        let Some(output) = place.main_output.filter(|_| self.is_output) else { return item.skip() };
+        let Some(output) = self.counted(place) else { return item.skip() };
         match item.text()? {
             ItemText::Json(json) => self.add(output, &compact(&json)),
             // The window holds every item.
@@ -294,12 +320,15 @@ impl RunObserver for Reader {
 
     fn end_list(&mut self, end: ItemPlace) {
         // Also an output without items is one.
-        if let Some(output) = end.main_output.filter(|_| self.is_output) {
+        if let Some(output) = self.counted(end) {
             self.output(output);
         }
     }
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        if matches!(self.projection.kind, RecordingKind::Taken) && !self.keeps_items {
+            return Ok(());
+        }
         self.runs += 1;
         if self.runs > MAX_RUNS {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));

@@ -480,3 +480,137 @@ mod slow {
         assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
     }
 }
+
+/// Three runs of a node with two outputs: every kind of value, half a pair of surrogates, secrets, a formula.
+fn odd_items() -> Value {
+    let item = |json: Value| json!({"json": json, "pairedItem": {"item": 0}});
+    let run = |index: u64, outputs: Value| {
+        json!({"startTime": 1_795_226_662_000_u64 + index, "executionTime": 1, "executionIndex": index, "executionStatus": "success",
+            "source": [], "data": {"main": outputs}})
+    };
+    let first = json!([
+        [
+            item(json!({"id": 1, "name": "a, \"b\"\nc", "token": "secret-1"})),
+            item(json!({"id": 2, "deep": {"list": [1, null]}}))
+        ],
+        [item(json!({"other": true}))],
+    ]);
+    let second = json!([[item(json!({"id": -3, "name": "=1+1"})), item(json!({"name": "+49 30 123"}))], []]);
+    json!({"id": "7", "status": "success", "mode": "manual", "workflowId": "w",
+        "data": {"resultData": {"runData": {"Before": [run(0, json!([[item(json!({"n": 0}))]]))],
+            "Split 分岐": [run(1, first), run(2, second), run(3, json!([[], []]))]}}},
+        "workflowData": {"id": "w", "name": "w", "nodes": [], "connections": {}}})
+}
+
+/// The body of an answer that came in chunks.
+fn whole(answer: &Answer) -> String {
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let (mut rest, mut whole) = (answer.body.as_str(), String::new());
+    while let Some((length, after)) = rest.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        whole += &after[..length];
+        rest = &after[(length + 2).min(after.len())..];
+    }
+    whole
+}
+
+#[test]
+fn all_items_of_a_node_are_a_file() {
+    let text = odd_items().to_string().replace("secret-1", r"secret \ud83d half");
+    let n8n = server::n8n(HashMap::from([("7".to_owned(), text.into_bytes())]));
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let file = |query: &str| get(&view, &format!("/view/items?id=7&{query}"), &[("cookie", &cookie)]);
+    let node = "node=Split%20%E5%88%86%E5%B2%90";
+    let first = file(&format!("{node}&run=0&format=jsonl"));
+    assert_eq!(first.header("content-type"), Some("application/jsonl; charset=utf-8"));
+    let named = "attachment; filename=\"7-Split---.jsonl\"; filename*=UTF-8''7%2DSplit%2D%E5%88%86%E5%B2%90%2Ejsonl";
+    assert_eq!(first.header("content-disposition"), Some(named));
+    assert_eq!(
+        whole(&first),
+        "{\"id\":1,\"name\":\"a, \\\"b\\\"\\nc\",\"token\":\"secret \\ud83d half\"}\n{\"deep\":{\"list\":[1,null]},\"id\":2}\n"
+    );
+    assert_eq!(whole(&file(&format!("{node}&output=1&format=jsonl"))), "{\"other\":true}\n");
+    assert_eq!(whole(&file(&format!("{node}&run=2&format=jsonl"))), "");
+    let all = whole(&file(&format!("{node}&format=csv")));
+    assert_eq!(
+        all.replace('\u{fffd}', "?"),
+        "\u{feff}id,name,token,deep\r\n1,\"a, \"\"b\"\"\nc\",secret ? half,\r\n2,,,\"{\"\"list\"\":[1,null]}\"\r\n-3,'=1+1,,\r\n,+49 30 123,,\r\n"
+    );
+    for (query, status) in
+        [("node=None&format=csv", 422), ("node=Before&run=9&format=csv", 422), ("node=Before&format=xml", 400)]
+    {
+        assert_eq!(file(query).status, status, "{query}");
+    }
+    assert_eq!(get(&view, "/view/items?id=7&node=Before&format=csv", &[]).status, 401);
+}
+
+#[test]
+fn the_items_of_a_file_are_masked() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = folder.path().join("body.json");
+    std::fs::write(&body, odd_items().to_string()).unwrap();
+    let view = ViewServer::start(&[body.to_str().unwrap(), "--redact"], &[]);
+    let cookie = view.enter();
+    for format in ["csv", "jsonl"] {
+        let path = format!("/view/items?id=0&node=Split%20%E5%88%86%E5%B2%90&format={format}");
+        let items = whole(&get(&view, &path, &[("cookie", &cookie)]));
+        assert!(items.contains("[redacted]") && !items.contains("secret-1"), "{items}");
+    }
+}
+
+#[test]
+fn a_proof_takes_more_than_being_let_in() {
+    let n8n = n8n();
+    let environment = [("N8N_URL", n8n.url()), ("N8N_API_KEY", KEY.to_owned())];
+    let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let about = |view: &ViewServer, cookie: &str| -> Value {
+        serde_json::from_str(&get(view, "/view/about", &[("cookie", cookie)]).body).unwrap()
+    };
+    let post = |view: &ViewServer, headers: &[(&str, &str)], body: &str| {
+        let json = [("content-type", "application/json")];
+        view.http.send("POST", "/view/prove", &[&json, headers].concat(), body)
+    };
+    let confirmed = json!({"id": ID, "confirmed": true}).to_string();
+
+    let reader = view(&n8n);
+    let cookie = reader.enter();
+    let origin = format!("http://{}", reader.http.authority);
+    assert_eq!(about(&reader, &cookie)["proof"], false);
+    assert_eq!(post(&reader, &[("cookie", &cookie), ("origin", &origin)], &confirmed).status, 404);
+
+    let prover = ViewServer::start(&["--toolsets", "proof"], &environment);
+    let cookie = prover.enter();
+    let origin = format!("http://{}", prover.http.authority);
+    assert_eq!(about(&prover, &cookie)["proof"], true);
+    let own = [("cookie", cookie.as_str()), ("origin", origin.as_str())];
+    assert_eq!(post(&prover, &own[1..], &confirmed).status, 401, "no cookie");
+    assert_eq!(post(&prover, &own[..1], &confirmed).status, 400, "no origin");
+    assert_eq!(post(&prover, &[own[0], ("origin", "http://evil.example")], &confirmed).status, 403);
+    assert_eq!(post(&prover, &own, &json!({"id": ID, "confirmed": false}).to_string()).status, 400);
+    assert_eq!(post(&prover, &own, &json!({"id": ID}).to_string()).status, 400);
+    // The tool itself cannot be called, nor the others of its toolset.
+    for tool in ["prove_fix", "publish_workflow_version", "retry_execution", "stop_execution"] {
+        assert_eq!(prover.call(&cookie, &call(tool, json!({"id": ID}))).status, 404, "{tool}");
+    }
+    assert!(n8n.requests().iter().all(|request| request.method == "GET"));
+    let answer = lines(&post(&prover, &own, &confirmed));
+    assert!(answer.last().unwrap().get("error").is_some(), "this n8n has no workflow: {answer:?}");
+}
+
+#[test]
+fn the_sentences_of_the_cause_come_from_the_server() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let result = |tool: &str, arguments: Value| lines(&view.call(&cookie, &call(tool, arguments))).pop().unwrap();
+    let overview = result("view_overview", json!({"id": ID, "language": "en"}));
+    let node = overview["result"]["execution"]["error"]["nodeName"].as_str().unwrap();
+    for (language, word) in [("en", "Item 0"), ("ja", "アイテム 0")] {
+        let found = result("view_findings", json!({"id": ID, "nodeName": node, "language": language}));
+        let found = &found["result"];
+        let request = found["request"][0]["code"].as_str().unwrap_or_default();
+        assert!(request.contains("http"), "{found}");
+        assert!(found["items"].to_string().contains(word), "{found}");
+    }
+}

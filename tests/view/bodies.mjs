@@ -178,7 +178,7 @@ function attack() {
 /** An agent whose sub-nodes stand where people put them: below it, in its row, and above it; lines would lie behind nodes. */
 function agent() {
   const nodes = [
-    node('Ask', 'webhook', [0, 0]), node('Agent', 'agent', [220, 0]), node('Model', 'lmChatOpenAi', [440, 0]), node('Tool', 'toolCalculator', [660, 0]),
+    node('Ask', 'webhook', [0, 0]), node('Agent', 'agent', [220, 0], { text: '=Answer this: {{ $json.question }}', options: { systemMessage: '=You are {{ $json.who }}.' } }), node('Model', 'lmChatOpenAi', [440, 0]), node('Tool', 'toolCalculator', [660, 0]),
     node('Memory', 'memoryBuffer', [180, 200]), node('Vectors', 'vectorStore', [300, -180]), node('Answer', 'respond', [880, 0]),
     node('Each', 'splitInBatches', [1100, 0]), node('Work', 'code', [1320, 0]), node('End', 'noOp', [1560, 0]),
   ];
@@ -193,7 +193,7 @@ function agent() {
     ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: answers[type]?.[n] ?? { response: `${n}` } }]] },
     inputOverride: { [type]: [[{ json: questions[type]?.[n] ?? { query: `${n}` } }]] },
   }))];
-  const questions = { ai_languageModel: [{ messages: ['Human: What is 6*7?'] }, { messages: ['Human: What is 6*7?\nTool: 42'] }], ai_tool: [{ query: '6*7' }, { query: '7*7' }] };
+  const questions = { ai_languageModel: [{ messages: ['System: You are a careful clerk.\nHuman: Answer this: What is 6*7?'] }, { messages: ['Human: What is 6*7?\nTool: 42'] }], ai_tool: [{ query: '6*7' }, { query: '7*7' }] };
   const generation = (text, reason) => ({ response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens: 40, completionTokens: 12, totalTokens: 52 } });
   const answers = { ai_languageModel: [generation('', 'tool_calls'), generation('It is 42.', 'stop')], ai_tool: [{ response: '42' }, { response: '49' }] };
   const batches = [['Each', [run(START + 40, 1, 9, [['Answer', 0, 0]], [items(drift), items(drift.slice(0, 12))])]], ['Work', [run(START + 45, 2, 10, [['Each', 1, 0]], [items(drift)])]]];

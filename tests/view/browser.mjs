@@ -68,7 +68,7 @@ export async function ready(page) {
   await page.waitForFunction(() => {
     const list = document.querySelector('.list');
     return (globalThis.arrivedAt ?? location.hash) === location.hash
-      && !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list || list.tBodies[0].rows.length > 0);
+      && !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list?.checkVisibility() || list.tBodies[0].rows.length > 0);
   }, null, { timeout: 20_000 });
 }
 

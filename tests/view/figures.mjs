@@ -31,7 +31,7 @@ async function open() {
   const page = await context.newPage();
   const start = performance.now();
   await page.goto(ADDRESS, { waitUntil: 'commit' });
-  await page.waitForFunction(() => document.querySelector('.head') && document.querySelector('.nodes tbody tr') && document.querySelector('canvas')?.width > 300);
+  await page.waitForFunction(() => document.querySelector('.head') && document.querySelector('.nodes tbody tr') && document.querySelector('.overlay canvas')?.width > 300);
   return { page, ms: performance.now() - start };
 }
 
@@ -67,7 +67,7 @@ show(`JavaScript heap after walking through ${nodes} nodes, MB`, await heap());
 
 await page.keyboard.press('Escape');
 const rate = await page.evaluate(() => new Promise((done) => {
-  const canvas = document.querySelector('canvas');
+  const canvas = document.querySelector('.overlay canvas');
   const { left, top } = canvas.getBoundingClientRect();
   const times = [];
   const frame = (time) => {

@@ -18,7 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, Once};
 
+use serde_json::{Value, json};
+
 use support::mcp_client::KEY;
+use support::n8n_store::N8nFolder;
 use support::server;
 use support::view_server::{ViewServer, recording_opener};
 use support::wait::eventually;
@@ -105,4 +108,66 @@ fn a_saved_execution_is_a_page_without_a_list() {
     modules();
     let body = bodies().0.join("1001.json");
     drive(&ViewServer::start(&[body.to_str().unwrap()], &[]), "file.mjs");
+}
+
+/// A store whose executions began in the last eight hours: a node that became slower, failures of two kinds after an edit, one execution
+/// that runs, one that waits, and a text to be found.
+fn store_of_many() -> N8nFolder {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    let now = jiff::Timestamp::now();
+
+    let run = |ms: u64, json: Value| {
+        json!([{"executionIndex": 0, "startTime": 1_795_226_662_000_u64, "executionTime": ms, "executionStatus": "success", "source": [],
+            "data": {"main": [[{"json": json}]]}}])
+    };
+    let execution = |id: u64, workflow: &str, name: &str, seconds: i64, version: &str| {
+        json!({"id": id.to_string(), "workflowId": workflow, "status": "success", "finished": true, "mode": "webhook",
+            "startedAt": ago(seconds), "stoppedAt": ago(seconds), "workflowVersionId": format!("{version}-0000-4000-8000-000000000000"),
+            "data": {"resultData": {"runData": {"Read": run(1, json!({"n": id})), "Price": run(if seconds < 3600 { 900 } else { 300 }, json!({"n": id}))}}},
+            "workflowData": {"id": workflow, "name": name, "nodes": [], "connections": {}}})
+    };
+    let failed = |mut body: Value, node: &str, message: &str, description: String| {
+        let error = json!({"name": "NodeApiError", "message": message, "description": description, "httpCode": "500", "node": {"name": node}});
+        (body["status"], body["finished"]) = (json!("error"), json!(false));
+        let result = &mut body["data"]["resultData"];
+        result["runData"][node] = json!([{"executionIndex": 3, "startTime": 1_795_226_662_400_u64, "executionTime": 9, "executionStatus": "error",
+            "source": [{"previousNode": "Price"}], "error": error}]);
+        (result["error"], result["lastNodeExecuted"]) = (error, json!(node));
+        body
+    };
+    for id in 1..=200_u64 {
+        let seconds = 28_700 - 143 * id as i64;
+        let version = if id > 188 { "bbbbbbbb" } else { "aaaaaaaa" };
+        let mut body = execution(id, "orders", "Orders", seconds, version);
+        if id == 60 {
+            body["data"]["resultData"]["runData"]["Read"] =
+                run(1, json!({"note": "the customer asks about order 4711 again"}));
+        }
+        if id > 188 {
+            let description = format!("Label service: parcel {id} was refused");
+            body = failed(body, "Ship", "The service was not able to process your request", description);
+        }
+        store.save_with(&connection, &body);
+    }
+    let invoices = |id: u64, seconds: i64| execution(id, "invoices", "Invoices", seconds, "cccccccc");
+    let refused = |id: u64| failed(invoices(id, 40), "Mail", "Mail refused", "550".to_owned());
+    store.save_with(&connection, &invoices(201, 50));
+    store.save_with(&connection, &refused(202));
+    for (id, status, till) in [(203, "running", Value::Null), (204, "waiting", json!("2099-05-04T10:00:00.000Z"))] {
+        let mut body = invoices(id, 30);
+        (body["status"], body["finished"], body["stoppedAt"], body["waitTill"]) =
+            (json!(status), json!(false), Value::Null, till);
+        store.save_with(&connection, &body);
+    }
+    store
+}
+
+#[test]
+#[ignore = "runs npm and Chromium"]
+fn the_home_of_a_store() {
+    let _browser = BROWSER.lock();
+    modules();
+    let store = store_of_many();
+    drive(&ViewServer::start(&["--store", store.path().to_str().unwrap()], &[]), "home.mjs");
 }

@@ -209,7 +209,8 @@ check('an agent as a conversation: what was asked, answered and called, inside t
   assert.match(await agent.innerText(), /^Agent\s+Agent\s/);
   const said = await inside.allInnerTexts();
   assert.equal(said.length, 6);
-  assert.match(said.join('\n'), /Model\s+Model[\s\S]*Prompt\s+Human: What is 6\*7\?\s+It asked for a tool\.\s+40 tokens in, 12 out/);
+  assert.match(await agent.innerText(), /Instructions\s+You are a careful clerk\.\s+Prompt\s+Answer this: What is 6\*7\?/, 'as the model received them');
+  assert.match(said.join('\n'), /Model\s+Model[\s\S]*Prompt\s+System: You are a careful clerk\.\s+Human: Answer this: What is 6\*7\?\s+It asked for a tool\.\s+40 tokens in, 12 out/);
   assert.match(said.join('\n'), /Tool\s+Tool[\s\S]*Called with\s+6\*7\s+Returned\s+42/);
   assert.match(said.join('\n'), /Answer\s+It is 42\./);
   await page.goto(`${PAGE}#/${FAILING}?view=ran`);
@@ -242,6 +243,73 @@ check('take it with you: JSON, a path, the link, curl without secrets; folding; 
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('curl'));
   assert.equal(await clipboard(), "curl -X 'POST' 'https://billing.example.com/v2/invoices' -H 'X-Api-Key: ***' -H 'X-Shop: north' --data-raw '{{ { customer: $json.customer.name, total: $json.total } }}'");
+});
+
+check('all items as a file: of the output and of the input', `#/${FAILING}?node=Is+paid%3F`, async (page) => {
+  const menus = page.locator('.menu');
+  assert.equal(await menus.count(), 2);
+  await menus.nth(1).locator('summary').click();
+  const started = page.waitForEvent('download');
+  await menus.nth(1).getByRole('link', { name: 'CSV' }).click();
+  const file = await started;
+  assert.equal(file.suggestedFilename(), '1001-Is-paid-.csv');
+  const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n');
+  assert.equal(lines.length, 29_820);
+  assert.match(lines[0], /^\ufeffid,/);
+  await menus.nth(0).locator('summary').click();
+  const second = page.waitForEvent('download');
+  await menus.nth(0).getByRole('link', { name: 'JSON lines' }).click();
+  const items = (await readFile(await (await second).path(), 'utf8')).trimEnd().split('\n');
+  assert.equal(items.length, 50_000);
+  assert.equal(JSON.parse(items[31_337]).id, 'ORD-131337');
+  assert.match(await hash(page), /node=Is paid/, 'the page stays');
+});
+
+check('compare: both values of the first item that differs, and both items side by side', `#/${FAILING}?view=compare`, async (page) => {
+  await page.waitForSelector('.both pre');
+  const first = page.locator('.differences .first');
+  assert.match(await first.innerText(), /First difference/);
+  assert.match(await page.locator('.differences').innerText(), /First item that differs: Item [\d,]+ \S+/);
+  assert.equal(await page.locator('.both').first().locator('section').count(), 2);
+  assert.ok(await page.locator('.both mark').count() >= 2, 'what differs is marked in both');
+});
+
+check('the strip above the time axis zooms, and its window moves', `#/${FAILING}`, async (page) => {
+  const strip = await page.locator('.strip').boundingBox();
+  const y = strip.y + strip.height / 2;
+  await page.mouse.move(strip.x + strip.width * 0.3, y);
+  await page.mouse.down();
+  await page.mouse.move(strip.x + strip.width * 0.6, y, { steps: 4 });
+  await page.mouse.up();
+  await arrives(page, /range=/);
+  const range = async () => /range=([\d.]+)-([\d.]+)/.exec(await hash(page)).slice(1).map(Number);
+  const [from, to] = await range();
+  assert.ok(from > 5_000 && to < 16_000, `${from} to ${to}`);
+  await page.mouse.move(strip.x + strip.width * 0.45, y);
+  await page.mouse.down();
+  await page.mouse.move(strip.x + strip.width * 0.65, y, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction((before) => !location.hash.includes(`range=${before}-`), from);
+  const [later, end] = await range();
+  assert.ok(later > from + 2_000 && Math.abs(end - later - (to - from)) < 5, `${later} to ${end}`);
+});
+
+check('sub-nodes stand below the agent that used them', `#/${AGENT}`, async (page) => {
+  const names = await page.locator('.nodes tbody tr a.cover').allInnerTexts();
+  assert.deepEqual(names.slice(0, 5), ['Ask', 'Agent', 'Model', 'Tool', 'Memory']);
+  assert.equal(await page.locator('.sub-node').count(), 3);
+});
+
+check('the whole workflow fits at first; a map shows what is in sight', `#/${MANY}?view=graph`, async (page) => {
+  const [width, height] = await page.locator('.graph').evaluate((element) => [element.viewBox.baseVal.width, element.viewBox.baseVal.height]);
+  assert.ok(width > 8_000 && height > 2_000, `${width} x ${height}`);
+  assert.equal(await page.locator('.map').isVisible(), false);
+  for (let i = 0; i < 4; i += 1) await page.keyboard.press('+');
+  assert.equal(await page.locator('.map').isVisible(), true);
+  const before = await page.locator('.graph').getAttribute('viewBox');
+  const map = await page.locator('.map svg').boundingBox();
+  await page.mouse.click(map.x + 10, map.y + 10);
+  assert.notEqual(await page.locator('.graph').getAttribute('viewBox'), before);
 });
 
 check('marks of empty runs are those of the answer', `#/${AGENT}`, async (page) => {
@@ -279,7 +347,7 @@ check('the list: one workflow by its name, and again what is new', '#/', async (
   await page.selectOption('select[name=workflow]', { label: 'Nightly invoices' });
   await arrives(page, /workflow=wfOrders/);
   assert.equal(await page.locator('.list tbody tr').count(), 2);
-  const again = page.waitForRequest((request) => request.postData()?.includes('list_executions'));
+  const again = page.waitForRequest((request) => request.postData()?.includes('"limit":50'));
   await page.getByRole('button', { name: 'Refresh' }).click();
   await again;
   await ready(page);
@@ -318,7 +386,7 @@ check('the nodes: sort, filter, and a name that no node has', `#/${FAILING}`, as
 
 check('300,000 runs: failed ones are seen and found, zoom reads finer bars, frames keep up', `#/${RUNS}`, async (page) => {
   await settled(page);
-  const canvas = page.locator('canvas');
+  const canvas = page.locator('.overlay canvas');
   const box = await canvas.boundingBox();
   await page.mouse.move(box.x + box.width * 0.2, box.y + 32 * 2.5 + 16);
   assert.match(await page.locator('.tip').innerText(), /Charge card\s+[\d,]+ runs, the first is [\d,]+/);
@@ -330,7 +398,7 @@ check('300,000 runs: failed ones are seen and found, zoom reads finer bars, fram
   });
   assert.ok(red >= 4, `${red} columns of pixels are red`);
   const rate = await page.evaluate(() => new Promise((done) => {
-    const element = document.querySelector('canvas');
+    const element = document.querySelector('.overlay canvas');
     const { left, top } = element.getBoundingClientRect();
     const times = [];
     const frame = (time) => {

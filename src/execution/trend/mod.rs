@@ -97,6 +97,45 @@ pub struct Moved {
     pub since: Since,
 }
 
+/// A node through all periods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The node's name.
+    pub node: String,
+    /// The earliest period first.
+    pub periods: [Point; PERIODS as usize],
+}
+
+/// A node in one period.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// How often it ran.
+    pub runs: usize,
+    /// How many of these runs failed.
+    pub failed: usize,
+    /// The median of the milliseconds of successful runs.
+    pub ms: Option<f64>,
+    /// The median of their items.
+    pub items: Option<f64>,
+}
+
+impl Line {
+    fn of(node: &str, runs: &[Observation]) -> Self {
+        let mut periods = [Point::default(); PERIODS as usize];
+        for run in runs {
+            if let Some(point) = periods.get_mut(usize::from(run.period)) {
+                point.runs += 1;
+                point.failed += usize::from(run.failed);
+            }
+        }
+        let (ms, items) = (Sample::of(runs, Measure::Ms), Sample::of(runs, Measure::Items));
+        for (point, (ms, items)) in periods.iter_mut().zip(ms.medians().zip(items.medians())) {
+            (point.ms, point.items) = (ms, items);
+        }
+        Self { node: node.to_owned(), periods }
+    }
+}
+
 /// What can move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
@@ -179,6 +218,11 @@ impl Trend {
             None => _ = self.nodes.insert(node.to_owned(), vec![observation]),
         }
         true
+    }
+
+    /// The runs of each node, period by period, in the order in which the nodes were first seen.
+    pub fn lines(&self) -> Vec<Line> {
+        self.nodes.iter().map(|(node, runs)| Line::of(node, runs)).collect()
     }
 
     /// Judges all nodes.

@@ -83,6 +83,11 @@ impl Sample {
         sample
     }
 
+    /// The median of each period, the earliest first; `None` without runs.
+    pub(super) fn medians(&self) -> impl Iterator<Item = Option<f64>> {
+        self.earlier.iter().chain([&self.last]).map(|values| median(values))
+    }
+
     /// Whether there are enough runs to judge them.
     pub(super) fn is_enough(&self) -> bool {
         let lens = || self.earlier.iter().map(Vec::len);

@@ -272,3 +272,19 @@ fn hypergeometric_tail_equals_products_of_fractions() {
         assert!((tail / expected - 1.0).abs() < 1e-8, "{tail:e} {expected:e}");
     }
 }
+
+#[test]
+fn lines_have_a_point_for_each_period() {
+    let mut trend = Trend::default();
+    let runs = [(0, 100, 1, false), (0, 300, 3, false), (0, 9000, 9, true), (7, 50, 0, false)];
+    for (execution, (period, ms, items, failed)) in (0..).zip(runs) {
+        assert!(trend.push("A", Observation { execution, ms, items, version: 0, period, failed }));
+    }
+    let lines = trend.lines();
+    assert_eq!((lines.len(), &*lines[0].node), (1, "A"));
+    let points = lines[0].periods;
+    // Of a run that failed neither its time nor its items count.
+    assert_eq!(points[0], Point { runs: 3, failed: 1, ms: Some(200.0), items: Some(2.0) });
+    assert_eq!(points[3], Point::default());
+    assert_eq!(points[7], Point { runs: 1, failed: 0, ms: Some(50.0), items: Some(0.0) });
+}

@@ -9,6 +9,8 @@ pub mod retry_execution;
 mod revisions;
 pub mod stop_execution;
 
+pub(super) use revisions::changed_in_draft;
+
 use super::Toolset;
 
 /// These tools.

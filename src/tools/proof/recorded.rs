@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::execution::recording::{Recording, RecordingProjection};
+use crate::execution::recording::{Recording, RecordingKind, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::executions::Read;
 use crate::tools::{Context, Error};
@@ -23,7 +23,7 @@ pub(super) async fn record(
 
 /// Reads a recording that can be played in a copy, with the items of these nodes.
 pub(super) fn recording_of(nodes: HashSet<String>) -> RecordingProjection {
-    RecordingProjection { nodes: Arc::new(nodes), hash: replay::hash }
+    RecordingProjection { nodes: Arc::new(nodes), kind: RecordingKind::Played(replay::hash) }
 }
 
 /// The node that failed, and its message.

@@ -1,9 +1,10 @@
 //! The workflow that ran, and the one that is to be proven.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use crate::execution::recording::Recording;
-use crate::n8n::Progress;
+use crate::execution::recording::{Recording, RecordingKind, RecordingProjection};
+use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::workflows::{WorkflowLocation, is_workflow_file};
 use crate::tools::{Context, Error};
 use crate::workflow::document::Members;
@@ -97,6 +98,21 @@ impl Revision {
         })?;
         Ok(copy)
     }
+}
+
+/// The nodes that differ between the workflow that an execution ran and its draft, which could be proven; none if it is the same.
+///
+/// # Errors
+/// One of the two cannot be read.
+pub(in crate::tools) async fn changed_in_draft(
+    context: &Context,
+    request: &ExecutionRequest,
+    progress: &Progress,
+) -> Result<Vec<String>, Error> {
+    // Without nodes, only the workflow is read.
+    let projection = RecordingProjection { nodes: Arc::default(), kind: RecordingKind::Taken };
+    let recording = context.executions().read(request, &projection, progress).await?.view?;
+    Ok(Revisions::read(context, None, &recording, progress).await?.changed)
 }
 
 impl Revisions {

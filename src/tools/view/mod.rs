@@ -1,13 +1,20 @@
-//! What people ask in addition to the tools: the page the whole execution as one picture, and a part of its time axis; the command
-//! line a summary as long as a table can be. They are called like tools, but never offered to agents: their answers are as
+//! What people ask in addition to the tools: the page the whole execution as one picture, a part of its time axis, and a trend as
+//! lines; the command line a summary as long as a table can be. They are called like tools, but never offered to agents: their answers are as
 //! large as people need.
 
 mod bars;
+mod findings;
+#[cfg(feature = "application")]
+pub mod items;
+pub mod view_draft;
+pub mod view_findings;
 pub mod view_overview;
 pub mod view_summary;
 pub mod view_timeline;
+pub mod view_trend;
 
 use super::Tool;
 
 /// The calls that only the page offers.
-pub static CALLS: [&Tool; 2] = [&view_overview::TOOL, &view_timeline::TOOL];
+pub static CALLS: [&Tool; 5] =
+    [&view_overview::TOOL, &view_findings::TOOL, &view_timeline::TOOL, &view_trend::TOOL, &view_draft::TOOL];

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::bars::{BARS, Bars, ShownBar};
+use super::findings::{NodeFlow, SENT_AGAIN, Sentence, of_flow};
+use super::view_findings::locale;
 use crate::execution::graph::{Graph, GraphNode, Link};
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::execution::timeline::{NodeTimeline, Timeline, TimelineProjection};
@@ -13,7 +15,7 @@ use crate::execution::{Children, ErrorItems};
 use crate::json::{CUT_NAME_CHARS, Projection, cut_name, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{is_zero, success};
-use crate::toolkit::{Audience, Effect, Flag, Id, arguments};
+use crate::toolkit::{Audience, Effect, Flag, Id, Locale, Text, arguments};
 use crate::tools::executions::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure};
 use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -32,9 +34,13 @@ arguments! {
     struct ViewOverview {
         id: Id = ID,
         bars: Bars = BARS,
+        language: Option<Text> = "Of the findings: en or ja.",
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT,
     }
 }
+
+/// The most sentences that are sent; the others are counted.
+const FINDINGS: usize = 5;
 
 /// Characters shown of the texts of an error.
 const ERROR_CHARS: usize = 4000;
@@ -43,7 +49,9 @@ impl ToolCall for ViewOverview {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let execution = execution(self.id, self.ignore_data_size_limit);
         let projection = TimelineProjection { bars: self.bars as usize, range: None };
-        let projection = projection.map(move |timeline| Ok(success("", &Overview::new(timeline?))));
+        let locale = locale(self.language.as_deref(), &context);
+        let is_near = context.store.is_some() || context.executions().own_id(&execution.id).is_none();
+        let projection = projection.map(move |timeline| Ok(success("", &Overview::new(timeline?, is_near, locale))));
         context.executions().read(&execution, &projection, &progress).await?.view
     }
 }
@@ -61,6 +69,13 @@ struct Overview {
     #[serde(skip_serializing_if = "is_zero")]
     more_nodes: u64,
     graph: ShownGraph,
+    /// What a person may not have meant, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<Sentence>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_findings: u64,
+    /// Whether more can be asked without making n8n send a large execution again.
+    is_near: bool,
 }
 
 #[derive(Serialize)]
@@ -164,19 +179,31 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Overview {
-    fn new(timeline: Timeline) -> Self {
+    fn new(timeline: Timeline, is_near: bool, locale: Locale) -> Self {
         let Timeline { mut summary, range, mut nodes, graph } = timeline;
         let (start, end) = range.unwrap_or_default();
         let execution = Head::new(&summary);
         summary.nodes.sort_by_key(|node| node.position);
         let in_graph: HashMap<_, _> = graph.nodes.iter().map(|node| (&*node.name, node)).collect();
+        let (ended, mut findings) = (summary.error.is_some(), Vec::new());
         let nodes = summary.nodes.into_iter().map(|node| {
             let on_axis = nodes.swap_remove(&node.name).unwrap_or_default();
             let in_graph = in_graph.get(&*node.name).copied();
+            let first_failed = on_axis.bars.iter().find(|bar| bar.failed > 0).map_or(0, |bar| bar.run);
+            let flow = NodeFlow {
+                summary: &node,
+                failed: Some((on_axis.failed_runs, first_failed)),
+                labels: in_graph.map(|node| &*node.output_labels).unwrap_or_default(),
+            };
+            findings.extend(of_flow(&flow, ended, locale));
             ShownNode::new(node, on_axis, in_graph, start)
         });
         let nodes = nodes.collect();
-        Self { execution, start, end, nodes, more_nodes: summary.left_out.nodes, graph: ShownGraph::new(graph) }
+        let more_findings = findings.len().saturating_sub(FINDINGS) as u64;
+        findings.truncate(FINDINGS);
+        let is_near = is_near || execution.bytes.is_none_or(|bytes| bytes <= SENT_AGAIN);
+        let (more_nodes, graph) = (summary.left_out.nodes, ShownGraph::new(graph));
+        Self { execution, start, end, nodes, more_nodes, graph, findings, more_findings, is_near }
     }
 }
 

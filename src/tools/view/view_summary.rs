@@ -1,16 +1,21 @@
-//! `view_summary`: the summary of an execution without a budget of tokens, as a person reads it on a terminal.
+//! `view_summary`: the summary of an execution without a budget of tokens, as a person reads it on a terminal, with the sentences that
+//! the page begins with, and the next command.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::execution::summary::SummaryProjection;
+use serde_json::json;
+
+use super::findings::{Asked, NodeFlow, SENT_AGAIN, Sentence, nothing_unusual, of_flow};
+use crate::execution::summary::{Summary, SummaryProjection};
 use crate::json::Projection;
 use crate::n8n::Progress;
-use crate::toolkit::{ArgumentError, Arguments, FromArguments};
+use crate::toolkit::{ArgumentError, Arguments, FromArguments, Locale};
 use crate::tools::executions::get_execution::{self, GetExecution};
 use crate::tools::executions::{execution, summary_answer};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The call. Its answer has the shape of `get_execution`'s.
+/// The call. Its answer has the shape of `get_execution`'s, with `findings` and `next` besides.
 pub static TOOL: Tool =
     Tool { name: "view_summary", handler: Handler::of::<ViewSummary>().shared(), ..get_execution::TOOL };
 
@@ -26,12 +31,100 @@ impl FromArguments for ViewSummary {
 /// The most nodes of an answer; the others are counted.
 const NODES: usize = 200;
 
+/// What the sentences below a summary are made of.
+struct Known {
+    /// The sentences that need nothing more.
+    flow: Vec<Sentence>,
+    /// The node that ended the execution, if it ran, and what its error says.
+    failed: Option<(String, String)>,
+    is_success: bool,
+    /// Nodes whose odd values say nothing new.
+    known: HashSet<String>,
+    bytes: u64,
+}
+
+impl Known {
+    fn of(summary: &Summary) -> Self {
+        let ended = summary.error.is_some();
+        let nodes = || summary.nodes.iter();
+        let flow =
+            nodes().flat_map(|summary| of_flow(&NodeFlow { summary, failed: None, labels: &[] }, ended, Locale::En));
+        let error = summary.error.as_ref();
+        let failed = error.and_then(|error| {
+            let name = error.node_name.as_ref().filter(|name| nodes().any(|node| &node.name == *name))?;
+            let said = [&error.message, &error.description].into_iter().flatten().map(|text| text.kept.as_str());
+            Some((name.clone(), said.collect::<Vec<_>>().join("\n")))
+        });
+        Self {
+            flow: flow.collect(),
+            failed,
+            is_success: summary.header.status.as_deref() == Some("success") && !summary.nodes.is_empty(),
+            known: nodes()
+                .filter(|node| node.failed || node.error_items.is_some())
+                .map(|node| node.name.clone())
+                .collect(),
+            bytes: summary.header.json_size_bytes.unwrap_or_default(),
+        }
+    }
+}
+
 impl ToolCall for ViewSummary {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
-        let compose = |summary| summary_answer::compose_for_people(&summary, NODES);
+        let compose = |summary: Summary| (summary_answer::compose_for_people(&summary, NODES), Known::of(&summary));
         let projection = SummaryProjection.map(move |summary| summary.map(compose));
         let execution = execution(self.0.id, self.0.ignore_data_size_limit);
-        let read = context.executions().read(&execution, &projection, &progress).await?;
-        Ok(read.origin.mark(read.view?))
+        let source = context.executions();
+        let read = source.read(&execution, &projection, &progress).await?;
+        let (answer, known) = read.view?;
+        // n8n would have to send a large execution once more for each look; standard input can be read only once.
+        let is_near = context.store.is_some() || source.own_id(&execution.id).is_none();
+        let looks = (is_near || known.bytes <= SENT_AGAIN) && !source.is_read_once(&execution.id);
+        let asked = Asked {
+            context: &context,
+            id: &execution.id,
+            ignore_size_limit: execution.ignore_size_limit,
+            locale: Locale::En,
+        };
+        let findings = findings(&asked, known, looks).await;
+        let next = next(source.own_id(&execution.id).as_deref(), &findings);
+        Ok(read.origin.mark(with(answer, &findings, &next)))
     }
+}
+
+/// All sentences about an execution.
+async fn findings(asked: &Asked<'_>, known: Known, looks: bool) -> Vec<Sentence> {
+    let Known { mut flow, failed, is_success, known, .. } = known;
+    match failed {
+        Some((node, said)) if looks => {
+            let mut cause = asked.of_failure(&node, &[&said]).await;
+            if asked.context.executions().own_id(asked.id).is_some() {
+                cause.edited = asked.edited().await;
+            }
+            cause.into_sentences().chain(flow).collect()
+        }
+        None if looks && is_success => {
+            flow.extend(asked.of_success(&known).await.into_sentences());
+            if flow.is_empty() {
+                flow.push(nothing_unusual(Locale::En));
+            }
+            flow
+        }
+        _ => flow,
+    }
+}
+
+/// The command that shows more.
+fn next(id: Option<&str>, findings: &[Sentence]) -> String {
+    let id = id.unwrap_or("FILE");
+    match findings.iter().find_map(Sentence::leads_to) {
+        Some(node) => format!("n8n-lens node {id} '{}'", node.replace('\'', r"'\''")),
+        None => format!("n8n-lens describe {id}"),
+    }
+}
+
+/// The answer, with the sentences and the command as its last members.
+fn with(mut answer: String, findings: &[Sentence], next: &str) -> String {
+    let findings: Vec<_> = findings.iter().map(Sentence::plain).collect();
+    answer.pop();
+    answer + &format!(r#","findings":{},"next":{}}}"#, json!(findings), json!(next))
 }

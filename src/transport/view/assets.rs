@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 35] = files![
+static FILES: [(&str, &[u8]); 41] = files![
     "address.js",
     "api.js",
     "cause.js",
@@ -28,9 +28,12 @@ static FILES: [(&str, &[u8]); 35] = files![
     "dom.js",
     "enter.js",
     "execution.js",
+    "failures.js",
     "fields.js",
+    "find.js",
     "graph.js",
     "head.js",
+    "home.js",
     "icon.svg",
     "index.html",
     "items.js",
@@ -41,16 +44,19 @@ static FILES: [(&str, &[u8]); 35] = files![
     "main.js",
     "node.js",
     "nodes.js",
-    "odd.js",
+    "now.js",
     "parameters.js",
+    "prove.js",
     "ran.js",
     "route.js",
     "search.js",
     "status.js",
+    "strip.js",
     "style.css",
     "tabs.js",
     "talk.js",
     "trace.js",
+    "trends.js",
     "waterfall.js",
     "words.en.js",
     "words.ja.js",
@@ -123,6 +129,17 @@ mod tests {
         assert_eq!(ASSETS.iter().map(|asset| asset.name).collect::<Vec<_>>(), names);
         let bytes: usize = ASSETS.iter().map(|asset| asset.compressed.len()).sum();
         assert!((1024..120 * 1024).contains(&bytes), "{bytes}");
+    }
+
+    #[test]
+    fn a_browser_need_not_find_out_which_modules_there_are() {
+        let index = ASSETS.iter().find(|asset| asset.name == "index.html").unwrap();
+        let index = std::str::from_utf8(index.text).unwrap();
+        for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js")) {
+            // The first one is that of the page's door.
+            let is_preloaded = index.contains(&format!("href=\"{}\"", asset.name));
+            assert_eq!(is_preloaded, !["enter.js", "main.js"].contains(&asset.name), "{}", asset.name);
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `POST /view/call`: a tool, and its progress, as lines of JSON.
+//! `POST /view/call`: a tool, and its progress, as lines of JSON. `POST /view/prove`: the same for the one thing that the page can
+//! do besides reading, which takes more than being let in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use indexmap::IndexMap;
@@ -52,12 +53,52 @@ pub(super) async fn call(State(page): State<Arc<Page>>, headers: HeaderMap, body
         Ok(call) => call,
         Err(error) => return error.into_response(),
     };
-    let tool = match page.toolbox.find(&call.tool) {
-        Ok(tool) => tool,
-        Err(error) => return rest::Error::from(error).into_response(),
+    match page.toolbox.find(&call.tool) {
+        Ok(tool) => start(page, tool, call.arguments),
+        Err(error) => rest::Error::from(error).into_response(),
+    }
+}
+
+/// What a person has to say before their draft is proven.
+#[derive(Deserialize)]
+struct Proof {
+    /// The execution whose data are used.
+    id: String,
+    /// Whether they were told what it creates in n8n, and agreed.
+    confirmed: bool,
+}
+
+impl rest::Request for Proof {
+    const SHAPE: &str = r#"{"id": "…", "confirmed": true}"#;
+}
+
+/// Proves the draft, if this server offers that, the page itself asks for it, and a person agreed.
+pub(super) async fn prove(State(page): State<Arc<Page>>, headers: HeaderMap, body: Body) -> Response {
+    if let Some(refusal) = page.refusal(&headers) {
+        return refusal.into_response();
+    }
+    let Some(prover) = page.prover else {
+        let refusal =
+            "This page proves nothing: start n8n-lens with the toolset proof (--toolsets), and without --read-only.";
+        return rest::Error::NotFound(refusal.to_owned()).into_response();
     };
+    // Every browser names the origin of a POST, and `refusal` has checked whose it is.
+    if !headers.contains_key(ORIGIN) {
+        return rest::Error::Format("Only the page itself can start a proof.".to_owned()).into_response();
+    }
+    match rest::parse::<Proof>(&page.limits, &headers, body).await {
+        Ok(Proof { confirmed: false, .. }) => {
+            rest::Error::Format("A proof must be confirmed first.".to_owned()).into_response()
+        }
+        Ok(Proof { id, .. }) => start(page, prover, Map::from_iter([("id".to_owned(), id.into())])),
+        Err(error) => error.into_response(),
+    }
+}
+
+/// The lines of a call that runs.
+fn start(page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>) -> Response {
     let (sender, mut lines) = mpsc::channel(4);
-    tokio::spawn(run(page, tool, call.arguments, sender));
+    tokio::spawn(run(page, tool, arguments, sender));
     let lines = stream::poll_fn(move |context| lines.poll_recv(context).map(|line| line.map(Ok::<_, std::io::Error>)));
     let headers = [(CONTENT_TYPE, "application/x-ndjson"), (CACHE_CONTROL, "no-store")];
     (headers, Body::from_stream(lines)).into_response()

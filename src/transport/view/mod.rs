@@ -4,6 +4,7 @@
 mod assets;
 mod call;
 mod entrance;
+mod items;
 mod notice;
 
 use std::sync::Arc;
@@ -29,7 +30,9 @@ use super::listener::Listener;
 use super::shutdown::Shutdown;
 use crate::config::Access;
 use crate::toolkit::Locale;
-use crate::tools::{Context, Toolbox};
+use crate::tools::executions::get_execution_by_node;
+use crate::tools::proof::prove_fix;
+use crate::tools::{Context, Tool, Toolbox};
 
 /// Nothing comes from elsewhere, and no text is ever run or taken for a style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -89,6 +92,8 @@ pub(super) struct Page {
     context: Arc<Context>,
     /// The tools that it may call.
     toolbox: Toolbox,
+    /// What proves a draft, if this server offers that.
+    prover: Option<&'static Tool>,
     guard: Guard,
     entrance: Entrance,
     /// The language that was asked for.
@@ -121,20 +126,29 @@ impl Page {
     ) -> Self {
         /// The arguments of a call are short.
         const REQUEST_BYTES: usize = 256 * 1024;
+        // A proof runs in n8n, and needs the values as they are.
+        let can_prove = context.api.is_some() && !context.redact;
+        let prover = toolbox.find(prove_fix::TOOL.name).ok().filter(|_| can_prove);
         let about = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
             "n8nUrl": context.api.as_ref().map(|api| api.editor()),
             "execution": settings.execution,
             "store": context.store.is_some(),
+            "proof": prover.is_some(),
         });
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
-        Self { context, toolbox, guard, entrance, locale: settings.locale, about, limits, shutdown }
+        Self { context, toolbox, prover, guard, entrance, locale: settings.locale, about, limits, shutdown }
     }
 
     /// Why a request is not allowed, if it is not.
     fn refusal(&self, headers: &HeaderMap) -> Option<Refused> {
         self.entrance.refusal(&self.guard, headers)
+    }
+
+    /// Whether the items of nodes can be read at all.
+    fn reads_items(&self) -> bool {
+        self.toolbox.find(get_execution_by_node::TOOL.name).is_ok()
     }
 
     /// The language of the person who opens the page.
@@ -151,6 +165,8 @@ pub(super) fn routes(page: Page) -> Router {
         .route("/view/", get(index))
         .route("/view/about", get(about))
         .route("/view/call", post(call::call))
+        .route("/view/prove", post(call::prove))
+        .route("/view/items", get(items::items))
         .route("/view/{file}", get(file))
         .layer(map_response(protect))
         .with_state(Arc::new(page))

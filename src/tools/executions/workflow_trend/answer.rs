@@ -42,7 +42,7 @@ struct Window {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+pub(super) struct Row<'a> {
     node: String,
     what: &'static str,
     before: ShownLevel,
@@ -80,7 +80,7 @@ impl ShownLevel {
 }
 
 impl<'a> Row<'a> {
-    fn of(moved: &Moved, seen: &'a Seen, chars: usize) -> Self {
+    pub(super) fn of(moved: &Moved, seen: &'a Seen, chars: usize) -> Self {
         let execution = seen.executions.get(moved.since.execution as usize);
         let version = |number: u16| seen.versions.get_index(number.into())?.as_deref().map(short_version);
         Self {

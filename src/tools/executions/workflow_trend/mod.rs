@@ -5,6 +5,9 @@
 //! ```
 
 mod answer;
+mod lines;
+
+pub(in crate::tools) use lines::lines;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
-use crate::execution::trend::{Movements, Observation, PERIODS, Trend};
+use crate::execution::trend::{Line, Movements, Observation, PERIODS, Trend};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::n8n::Progress;
 use crate::store::{self, Query, Row, Store};
@@ -46,7 +49,7 @@ const SHORTEST: SignedDuration = SignedDuration::from_hours(1);
 const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 arguments! {
-    struct WorkflowTrend {
+    pub(in crate::tools) struct WorkflowTrend {
         workflow_id: Text = "Its id.",
         period: Option<Text> = "1h to 30d, default 24h.",
         until: Option<Date> = "Default now.",
@@ -70,6 +73,8 @@ struct Seen {
     /// The versions of the workflow, in the order in which they first ran: as the movements number them.
     versions: IndexSet<Option<String>>,
     movements: Movements,
+    /// The runs of each node in each period.
+    lines: Vec<Line>,
 }
 
 /// An execution of one of the periods.
@@ -83,10 +88,18 @@ struct SeenExecution {
 
 impl ToolCall for WorkflowTrend {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
+        let (locale, max_tokens) = (context.locale, self.max_tokens - MARK_TOKENS);
+        let (periods, seen) = self.seen(&context).await?;
+        let answer = answer::compose(&self.workflow_id, periods, &seen, max_tokens, locale);
+        Ok(Origin::Store { deleted: false }.mark(answer))
+    }
+}
+
+impl WorkflowTrend {
+    /// Reads the executions of the periods.
+    async fn seen(&self, context: &Context) -> Result<(Periods, Seen), Error> {
         let Some(store) = &context.store else { return Err(super::needs_store()) };
-        let (periods, workflow) = (self.periods()?, self.workflow_id);
-        let (locale, max_tokens, reveal) = (context.locale, self.max_tokens - MARK_TOKENS, store.reveals());
-        let asked = workflow.clone();
+        let (periods, asked, reveal) = (self.periods()?, self.workflow_id.clone(), store.reveals());
         let seen = store.ask(move |store, cancel| read(store, cancel, &asked, periods, reveal)).await?;
         let seen = seen.ok_or_else(|| {
             Error::FailedPrecondition(format!(
@@ -95,12 +108,9 @@ impl ToolCall for WorkflowTrend {
                 MAX_TIME.as_secs()
             ))
         })?;
-        let answer = answer::compose(&workflow, periods, &seen, max_tokens, locale);
-        Ok(Origin::Store { deleted: false }.mark(answer))
+        Ok((periods, seen))
     }
-}
 
-impl WorkflowTrend {
     fn periods(&self) -> Result<Periods, Error> {
         let problem = || Error::argument("period", "must be between 1h and 30d, such as 24h or 7d.");
         let length = match self.period.as_deref() {
@@ -131,6 +141,11 @@ impl Periods {
     /// When the earliest one begins.
     fn begin(self) -> Timestamp {
         self.until.checked_sub(self.length * i32::from(PERIODS)).unwrap_or(Timestamp::MIN)
+    }
+
+    /// When each one begins.
+    fn begins(self) -> impl Iterator<Item = Timestamp> {
+        (0..i32::from(PERIODS)).map(move |at| self.begin().checked_add(self.length * at).unwrap_or(Timestamp::MAX))
     }
 
     /// When the last one begins.
@@ -191,7 +206,8 @@ fn read(
     }
     seen.executions.reverse();
     runs.reverse();
-    seen.movements = movements(&seen.executions, &mut seen.versions, &runs);
+    let trend = observed(&seen.executions, &mut seen.versions, &runs);
+    (seen.lines, seen.movements) = (trend.lines(), trend.finish());
     Ok(Some(seen))
 }
 
@@ -212,8 +228,8 @@ fn seen_execution(row: &Row, periods: Periods) -> Option<SeenExecution> {
     })
 }
 
-/// What moved, from the runs of each execution, oldest first.
-fn movements(executions: &[SeenExecution], versions: &mut IndexSet<Option<String>>, runs: &[NodeRuns]) -> Movements {
+/// The runs of each execution, oldest first.
+fn observed(executions: &[SeenExecution], versions: &mut IndexSet<Option<String>>, runs: &[NodeRuns]) -> Trend {
     let mut trend = Trend::default();
     for (number, (execution, runs)) in executions.iter().zip(runs).enumerate() {
         let version = versions.insert_full(execution.version.clone()).0;
@@ -234,5 +250,5 @@ fn movements(executions: &[SeenExecution], versions: &mut IndexSet<Option<String
             }
         }
     }
-    trend.finish()
+    trend
 }

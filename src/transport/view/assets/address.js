@@ -5,9 +5,9 @@
 
 /** The parameters that an address can have. Numbers: `run`, `input`, `out`, `item`. */
 const TEXTS = [
-  'status', 'workflow', 'after', 'before', // the list
+  'status', 'workflow', 'after', 'before', 'period', // the list, and the trend of a workflow
   'view', 'sort', 'filter', 'range', 'large', // an execution: which view of the whole; its table and time axis; any size
-  'q', 'path', 'condition', 'value', 'regex', 'within', // the search
+  'q', 'path', 'condition', 'value', 'regex', 'within', // the search, over one execution or all of them
   'with', // the comparison
   'node', 'tab', 'side', 'direction', // one node
 ];

@@ -16,32 +16,40 @@ export function restart(parameters = {}) {
 
 /**
  * Calls a tool. `progress` receives `{bytes, total}`, both in bytes, `total` null if it is not known, or `{waiting: true}`.
- * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`.
+ * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`. `fresh`: no answer that is kept.
  */
-export async function call(tool, parameters, { signal, progress } = {}) {
+export async function call(tool, parameters, { signal, progress, fresh = false } = {}) {
   const body = JSON.stringify({ tool, arguments: parameters.id ? { ...parameters, ...always } : parameters });
-  const kept = answers.get(body);
+  const kept = fresh ? null : answers.get(body);
   if (kept) {
     answers.delete(body);
     answers.set(body, kept);
     return kept;
   }
-  const response = await post(body, signal);
+  const result = await answered(await post('call', body, signal), progress);
+  if (!fresh) keep(body, result);
+  return result;
+}
+
+/** Proves the draft of the workflow of an execution, after a person has confirmed it. */
+export async function prove(id, { signal, progress } = {}) {
+  return answered(await post('prove', JSON.stringify({ id, confirmed: true }), signal), progress);
+}
+
+/** The result at the end of the lines of a response. */
+async function answered(response, progress) {
   for await (const message of lines(response.body)) {
     if (message.progress) progress?.(message.progress);
     if (message.error) throw new Failure(message.error.message);
-    if (message.result) {
-      keep(body, message.result);
-      return message.result;
-    }
+    if (message.result) return message.result;
   }
   throw new Failure('The connection ended before the answer was complete. Try again.');
 }
 
-async function post(body, signal) {
+async function post(route, body, signal) {
   let response;
   try {
-    response = await fetch('call', { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
+    response = await fetch(route, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Failure('n8n-lens does not answer. Is it still running?');
@@ -96,4 +104,11 @@ function keep(body, result) {
 export async function about() {
   const response = await accepted(await fetch('about'));
   return response.json();
+}
+
+/** The address of all items of an output as a file, of one run or of all; `format`: `csv` or `jsonl`. */
+export function itemsFile(id, { nodeName, runIndex, outputIndex = 0 }, format) {
+  const query = new URLSearchParams({ id, node: nodeName, output: outputIndex, format, ...always });
+  if (runIndex !== undefined) query.set('run', runIndex);
+  return `items?${query}`;
 }

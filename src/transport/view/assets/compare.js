@@ -1,8 +1,11 @@
-// The comparison with the last good execution, or another one: the nodes that differ, the first difference first.
+// The comparison with the last good execution, or another one: the nodes that differ, the first difference first, with both values and,
+// on request, both items side by side.
 
 import { format, go, to } from './address.js';
+import { call } from './api.js';
 import { data, fill, h, shown } from './dom.js';
 import { scroll } from './fields.js';
+import { json } from './json.js';
 import { Loader } from './loading.js';
 import { statusWord } from './status.js';
 import { count, duration, number, t } from './words.js';
@@ -12,8 +15,8 @@ const TOKENS = 12_000;
 export class Compare {
   #shown = null;
 
-  constructor(id) {
-    this.id = id;
+  constructor({ id, isNear }) {
+    Object.assign(this, { id, isNear });
     this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });
     this.answer = h('div', {});
     this.loader = new Loader(this.answer);
@@ -31,7 +34,23 @@ export class Compare {
     fill(this.form,
       h('label', {}, t('compareWith'), h('input', { name: 'with', inputmode: 'numeric', size: '18', value: wanted, placeholder: t('lastGood') })),
       h('button', { type: 'submit', class: 'button' }, t('compare')));
-    this.loader.load('compare_executions', { id: this.id, ...(other ? { with: other } : {}), maxTokens: TOKENS }, (answer) => show(answer));
+    const asked = { id: this.id, ...(other ? { with: other } : {}), maxTokens: TOKENS };
+    this.loader.load('compare_executions', asked, (answer) => {
+      const differs = answer.nodes?.some(({ only }) => !only);
+      if (differs && this.isNear) setTimeout(() => this.#values(asked, answer));
+      const offer = differs && !this.isNear && h('p', {}, h('button', { type: 'button', class: 'button', onclick: () => this.#values(asked, answer) }, t('compareValues')));
+      return [...show(answer, this.id), offer];
+    });
+  }
+
+  /** Values need further looks at both executions: they follow, or are asked for if n8n would have to send a large one again. */
+  #values(asked, before) {
+    const said = h('div', {});
+    fill(this.answer, show(before, this.id), said);
+    new Loader(said).load('compare_executions', { ...asked, values: true }, (answer) => {
+      if (said.isConnected) fill(this.answer, show(answer, this.id));
+      return null;
+    });
   }
 
   #submit(event) {
@@ -41,29 +60,31 @@ export class Compare {
   }
 }
 
-function show({ id, with: other, same, nodes = [], workflow, truncated }) {
+function show({ id, with: other, same, nodes = [], workflow, truncated }, asked) {
   return [
     h('p', {}, t('comparedWith'), ' ', h('a', { href: format({ id: other }) }, `#${other}`), h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
     truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
     workflow && edited(workflow),
     nodes.length ? scroll(t('view.compare'), h('table', { class: 'differences' },
       h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('node')), h('th', { scope: 'col' }, t('difference')), h('th', { scope: 'col', class: 'number' }, `#${id}`), h('th', { scope: 'col', class: 'number' }, `#${other}`))),
-      nodes.map((node, at) => h('tbody', { class: at ? null : 'first' }, rows(node, at === 0)))))
+      nodes.map((node, at) => h('tbody', { class: at ? null : 'first' }, rows(node, at === 0, [asked, other])))))
       : h('p', { class: 'empty' }, t('allSame')),
   ];
 }
 
 /** A row for each way in which a node differs. */
-function rows(node, first) {
-  const list = differences(node);
-  return list.map(([what, mine, theirs], at) => h('tr', {},
-    at === 0 && h('th', { scope: 'rowgroup', rowspan: list.length }, node.only === 'other' ? data(node.nodeName, 80) : h('a', { ...to({ node: node.nodeName, tab: null }) }, data(node.nodeName, 80)),
-      first && [' ', h('span', { class: 'mark' }, t('firstDifference'))]),
-    h('td', {}, what),
-    h('td', { class: 'number' }, mine), h('td', { class: 'number' }, theirs)));
+function rows(node, first, ids) {
+  const items = node.value && firstItem(node, first, ids);
+  const list = [...differences(node), ...(items ? [items.row] : [])];
+  const name = h('th', { scope: 'rowgroup', rowspan: list.length + (items ? 1 : 0) }, node.only === 'other' ? data(node.nodeName, 80) : h('a', { ...to({ node: node.nodeName, tab: null }) }, data(node.nodeName, 80)),
+    first && [' ', h('span', { class: 'mark' }, t('firstDifference'))]);
+  return [
+    ...list.map(([what, mine, theirs], at) => h('tr', {}, at === 0 && name, h('td', {}, what), h('td', { class: 'number' }, mine), h('td', { class: 'number' }, theirs))),
+    items && h('tr', { class: 'items-of' }, h('td', { colspan: 3 }, items.both)),
+  ];
 }
 
-function differences({ nodeName, only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
+function differences({ nodeName, value, only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
   const paths = (list) => list.map((path, i) => [i ? ', ' : '', data(path, 80)]);
   const none = () => h('span', { class: 'fine' }, t('nothing'));
   const pair = (what, [mine, theirs], write) => [what, write(mine), write(theirs)];
@@ -78,7 +99,47 @@ function differences({ nodeName, only, status, items, outputs, runs, ms, newFiel
     lostFields && [t('lostFields'), none(), paths(lostFields)],
     ...(fields ?? []).map(({ path, types: [mine, theirs], first }) => [h('span', {}, t('kindOf'), ' ', data(path, 80)), [mine, first && firstValue(nodeName, first)], theirs]),
   ].filter(Boolean);
-  return list.length ? list : [[t('difference'), '', '']];
+  return list.length || value ? list : [[t('difference'), '', '']];
+}
+
+/** The first value that differs, in both executions; and both items, which are there at once for the first node. */
+function firstItem({ nodeName, value: { run = 0, output = 0, item, path, values } }, isOpen, ids) {
+  const place = { node: nodeName, run, out: output, item, side: null, tab: null };
+  const both = h('div', { hidden: true });
+  const button = h('button', { type: 'button', class: 'quiet', 'aria-expanded': 'false', onclick: () => {
+    const open = button.getAttribute('aria-expanded') === 'true';
+    button.setAttribute('aria-expanded', String(!open));
+    both.hidden = open;
+    if (!both.firstChild) showItems(both, ids, place);
+  } }, t('sideBySide'));
+  if (isOpen) button.click();
+  const [mine, theirs] = values.map((value) => (value === null ? h('span', { class: 'fine' }, t('notThere')) : data(JSON.stringify(value), 130)));
+  return { both, row: [[t('firstItem'), ': ', h('a', { class: 'mark', ...to(place) }, `${t('item')} ${number(item)}`), ' ', data(path, 80), ' ', button], mine, theirs] };
+}
+
+/** The same item of both executions, with what differs marked. */
+async function showItems(element, ids, { node, run, out, item }) {
+  fill(element, h('p', { class: 'fine' }, t('reading')));
+  const sides = await Promise.all(ids.map(async (id) => {
+    try {
+      const answer = await call('get_execution_by_node', { id, nodeName: node, runIndex: run, outputIndex: out, offset: item, limit: 1, maxTokens: TOKENS });
+      return answer.output?.items?.[0]?.json;
+    } catch {
+      return undefined;
+    }
+  }));
+  fill(element, h('div', { class: 'both' }, sides.map((side, at) => h('section', { 'aria-label': `#${ids[at]}` },
+    h('p', {}, h('strong', {}, `#${ids[at]}`)), side === undefined ? h('p', { class: 'fine' }, t('noSuchItem')) : json(side, differing(side, sides[1 - at]))))));
+}
+
+/** Whether the value at a path of one item differs from that of the other. */
+function differing(mine, theirs) {
+  return (path) => {
+    const at = (value) => path.reduce((one, key) => (one !== null && typeof one === 'object' ? one[key] : undefined), value);
+    const [one, other] = [at(mine), at(theirs)];
+    const isLeaf = one === null || typeof one !== 'object' || other === null || typeof other !== 'object';
+    return isLeaf && JSON.stringify(one) !== JSON.stringify(other);
+  };
 }
 
 /** The first value of a type that the other execution does not have, and the item in which it is. */

@@ -1,5 +1,6 @@
-// What one takes along: buttons that copy a text, and the request of an HTTP Request node as a command.
+// What one takes along: buttons that copy a text, the items of a node as files, and the request of an HTTP Request node as a command.
 
+import { itemsFile } from './api.js';
 import { fill, h } from './dom.js';
 import { t } from './words.js';
 
@@ -16,6 +17,15 @@ export function copyButton(word, text, kind = 'button') {
     fill(said, t(await copy(text()) ? 'copied' : 'notCopied'));
     setTimeout(() => fill(said, word), SAID);
   } }, said);
+}
+
+/** Links to all items of an output as files: of this run, and of all `runs` if there are several. */
+export function downloads(id, { nodeName, runIndex = 0, outputIndex = 0 }, runs) {
+  const links = (word, place) => h('li', {}, word && h('span', { class: 'fine' }, word, ' '), [['csv', 'CSV'], ['jsonl', t('jsonLines')]].map(([format, name]) =>
+    [' ', h('a', { href: itemsFile(id, place, format) }, name)]));
+  const all = { nodeName, outputIndex };
+  return h('details', { class: 'menu' }, h('summary', { class: 'button quiet' }, '⤓ ', t('download')),
+    h('ul', {}, links(runs > 1 && t('thisRun'), { ...all, runIndex }), runs > 1 && links(t('allRuns'), all)));
 }
 
 /** Puts a text into the clipboard; whether that worked. */

@@ -15,7 +15,7 @@ import { Search, searchField } from './search.js';
 import { tabs } from './tabs.js';
 import { Talk, talks } from './talk.js';
 import { BARS } from './waterfall.js';
-import { t } from './words.js';
+import { language, t } from './words.js';
 
 export class Execution {
   #views = new Map();
@@ -50,7 +50,7 @@ export class Execution {
   update(state) {
     const first = !this.#state;
     this.#state = state;
-    if (first) this.loader.load('view_overview', { id: this.id, bars: BARS }, (overview) => this.#show(overview));
+    if (first) this.loader.load('view_overview', { id: this.id, bars: BARS, language: language() }, (overview) => this.#show(overview));
     else if (this.#overview) this.#refresh();
   }
 
@@ -124,7 +124,7 @@ export class Execution {
       case 'ran': return new Ran(this.#overview);
       case 'talk': return new Talk(this.#overview);
       case 'odd': return new Fields(this.id);
-      case 'compare': return new Compare(this.id);
+      case 'compare': return new Compare(this.#overview);
       case 'search': return new Search(this.#overview);
       default: return new Nodes(this.#overview);
     }

@@ -11,8 +11,10 @@ const SHIFT = (WIDTH - 96) / 2;
 const NAME = 18;
 /** The narrowest and widest picture, in units of the workflow. */
 const ZOOM = [300, 60_000];
-/** The scale below which names cannot be read. */
-const SMALLEST = 0.75;
+/** The scale below which only names are written, and below which nothing is. */
+const [SMALL, SMALLEST] = [0.55, 0.3];
+/** The size of the map, pixels. */
+const MAP = [168, 96];
 const SIGN = { success: '✓', error: '✕', crashed: '✕' };
 
 export class Graph {
@@ -24,6 +26,8 @@ export class Graph {
     this.ran = new Map(nodes.map((node) => [node.nodeName, node]));
     this.places = new Map(graph.nodes.map((node) => [node.nodeName, { ...node, x: node.position[0] - SHIFT, y: node.position[1] }]));
     this.outputs = outputsOf(graph.connections);
+    // Sub-nodes are round, as in n8n's editor.
+    this.parts = new Set(graph.connections.filter(([, , , , type]) => type !== 'main').map(([from]) => from));
     this.subNodes = this.#subNodes(graph.connections);
     this.routes = new Routes([...this.places.values()]);
     const wires = this.#wires(graph.connections);
@@ -41,30 +45,23 @@ export class Graph {
     this.tools = h('div', { class: 'tools' }, h('span', { class: 'fine' }, t('graphHint')),
       h('span', { class: 'zoom', role: 'group', 'aria-label': t('picture') },
         button('-', '−', t('zoomOut')), button('0', '⤢', t('wholePicture')), button('+', '+', t('zoomIn'))));
+    this.map = this.#mapOf();
+    this.observer = new ResizeObserver(() => this.#show());
+    this.observer.observe(this.picture);
     this.element = h('div', {},
-      this.places.size ? this.picture : h('p', { class: 'empty' }, t('noWorkflow')),
+      this.places.size ? h('div', { class: 'drawing' }, this.picture, this.map) : h('p', { class: 'empty' }, t('noWorkflow')),
       graph.moreNodes > 0 && h('p', { class: 'fine pad' }, count('moreInGraph', graph.moreNodes)),
       graph.moreConnections > 0 && h('p', { class: 'fine pad' }, count('moreConnections', graph.moreConnections)),
       this.#table(graph.connections));
-    this.#show();
   }
 
   update({ node }) {
-    if (!this.placed && this.picture.clientWidth) this.#place(node);
     for (const [name, anchor] of this.#links) anchor.classList.toggle('selected', name === node);
+    this.#show();
   }
 
-  /** At first the whole workflow, or as much of it as can be read, around the node that matters. */
-  #place(node) {
-    this.placed = true;
-    const { clientWidth: width, clientHeight: height } = this.picture;
-    const { x, y, width: wide, height: high } = this.whole;
-    const scale = Math.min(width / wide, height / high);
-    if (scale >= SMALLEST) return;
-    const failed = [...this.ran.values()].find(({ status }) => status === 'error' || status === 'crashed')?.nodeName;
-    const middle = this.places.get(node) ?? this.places.get(failed) ?? { x: x + width / SMALLEST / 2, y: y + high / 2 };
-    this.#box = { x: middle.x + WIDTH / 2 - width / SMALLEST / 2, y: middle.y + HEIGHT / 2 - height / SMALLEST / 2, width: width / SMALLEST, height: height / SMALLEST };
-    this.#show();
+  leave() {
+    this.observer.disconnect();
   }
 
   zoom(key) {
@@ -84,6 +81,35 @@ export class Graph {
   #show() {
     const { x, y, width, height } = this.#box;
     this.picture.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
+    const { clientWidth: wide, clientHeight: high } = this.picture;
+    if (!wide) return;
+    const scale = Math.min(wide / width, high / height);
+    this.picture.classList.toggle('small-scale', scale < SMALL);
+    this.picture.classList.toggle('far', scale < SMALLEST);
+    // What can be seen: the picture is wider or higher than its box.
+    const seen = { width: wide / scale, height: high / scale };
+    const at = { x: x + (width - seen.width) / 2, y: y + (height - seen.height) / 2 };
+    this.map.hidden = seen.width >= this.whole.width && seen.height >= this.whole.height;
+    for (const [name, value] of Object.entries({ ...at, ...seen })) this.sight.setAttribute(name, value);
+  }
+
+  /** A map of the whole workflow with what is in sight, while that is not all; a click or a drag moves there. */
+  #mapOf() {
+    const { x, y, width, height } = this.whole;
+    const scale = Math.min(MAP[0] / width, MAP[1] / height);
+    this.sight = svg('rect', { class: 'sight' });
+    const move = (event) => {
+      if (event.type === 'pointermove' && !event.buttons) return;
+      const { left, top, width: wide, height: high } = map.getBoundingClientRect();
+      const middle = [x + ((event.clientX - left) / wide) * width, y + ((event.clientY - top) / high) * height];
+      this.#box = { ...this.#box, x: middle[0] - this.#box.width / 2, y: middle[1] - this.#box.height / 2 };
+      this.#show();
+    };
+    const map = svg('svg', {
+      viewBox: `${x} ${y} ${width} ${height}`, width: width * scale, height: height * scale, 'aria-hidden': 'true',
+      onpointerdown: (event) => { map.setPointerCapture(event.pointerId); move(event); }, onpointermove: move,
+    }, [...this.places.values()].map((node) => svg('rect', { class: this.ran.get(node.nodeName)?.status ?? 'idle', x: node.x, y: node.y, width: WIDTH, height: HEIGHT })), this.sight);
+    return h('div', { class: 'map', hidden: true }, map);
   }
 
   #wheel(event) {
@@ -122,7 +148,7 @@ export class Graph {
     // What can be read, first, and then what could not: those who speak to their computer say what they read.
     const anchor = svg('a', { class: `node ${status}`, ...to({ node: nodeName, tab: null }), 'aria-label': `${short} ${small}${short === name ? '' : `, ${name.slice(0, 300)}`}` },
       svg('title', {}, `${name.slice(0, 300)}\n${words}`),
-      svg('rect', { x, y, width: WIDTH, height: HEIGHT, rx: 10 }),
+      svg('rect', { x, y, width: WIDTH, height: HEIGHT, rx: this.parts.has(nodeName) ? HEIGHT / 2 : 10 }),
       svg('text', { x: x + 14, y: y + 24, class: 'name' }, short), ' ',
       svg('text', { x: x + 14, y: y + 43, class: 'small' }, small));
     this.#links.set(nodeName, anchor);

@@ -9,13 +9,13 @@ const STRING = 1200;
 const LINES = 1500;
 const PATHS = 300;
 
-/** A `pre` with a value. */
-export function json(value) {
+/** A `pre` with a value. `isMarked` says of a path, a list of names, whether what is there is marked. */
+export function json(value, isMarked = null) {
   const lines = { left: LINES };
-  const element = h('pre', { class: 'json', tabindex: '0' }, render(value, '', lines));
+  const element = h('pre', { class: 'json', tabindex: '0' }, render(value, '', lines, isMarked));
   if (lines.left > 0) return element;
   const more = h('button', { type: 'button', onclick: () => {
-    fill(element, render(value, '', { left: Infinity }));
+    fill(element, render(value, '', { left: Infinity }, isMarked));
     more.remove();
   } }, t('showAll'));
   return h('div', {}, element, more);
@@ -55,25 +55,26 @@ function paths(value) {
   return found;
 }
 
-function render(value, indent, lines) {
-  if (Array.isArray(value)) return block('[', ']', value.map((entry) => [null, entry]), indent, lines);
-  if (value !== null && typeof value === 'object') return block('{', '}', Object.entries(value), indent, lines);
+function render(value, indent, lines, isMarked = null, path = []) {
+  if (Array.isArray(value)) return block('[', ']', value.map((entry, i) => [null, entry, i]), indent, lines, isMarked, path);
+  if (value !== null && typeof value === 'object') return block('{', '}', Object.entries(value).map(([key, entry]) => [key, entry, key]), indent, lines, isMarked, path);
   if (typeof value === 'string') return string(value);
   return h('span', { class: value === null ? 'null' : typeof value }, String(value));
 }
 
-function block(open, close, entries, indent, lines) {
+function block(open, close, entries, indent, lines, isMarked, path) {
   if (!entries.length) return open + close;
   const inner = `${indent}  `;
   const parts = ['\n'];
-  for (const [i, [key, entry]] of entries.entries()) {
+  for (const [i, [key, entry, name]] of entries.entries()) {
     if (lines.left <= 0) {
       parts.push(inner, `… ${number(entries.length - i)}\n`);
       break;
     }
     lines.left -= 1;
-    parts.push(inner, key === null ? '' : [h('span', { class: 'key' }, h('bdi', {}, quoted(clip(key, 200)))), ': ']);
-    parts.push(render(entry, inner, lines), i < entries.length - 1 ? ',\n' : '\n');
+    const below = isMarked && [...path, name];
+    const line = [key === null ? '' : [h('span', { class: 'key' }, h('bdi', {}, quoted(clip(key, 200)))), ': '], render(entry, inner, lines, isMarked, below)];
+    parts.push(inner, isMarked?.(below) ? h('mark', {}, line) : line, i < entries.length - 1 ? ',\n' : '\n');
   }
   const button = h('button', { type: 'button', class: 'fold', 'aria-expanded': 'true', 'aria-label': t('fold'), onclick: () => setOpen(button, button.getAttribute('aria-expanded') !== 'true') });
   return [button, open, h('span', {}, parts, indent), h('span', { class: 'fine', hidden: true }, ` … ${number(entries.length)} `), close];

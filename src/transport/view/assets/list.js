@@ -1,7 +1,7 @@
-// The list of executions: filters in the address, the next page as one scrolls.
+// The list of executions: its filters, which are in the address, and the next page as one scrolls.
 
 import { format, go, to } from './address.js';
-import { call, restart } from './api.js';
+import { call } from './api.js';
 import { unescaped } from './cause.js';
 import { data, fill, h, shown, svg } from './dom.js';
 import { STATUSES, badge, statusWord } from './status.js';
@@ -11,22 +11,23 @@ import { bytes, count, duration, t, time } from './words.js';
 const PAGE = 50;
 
 export class List {
+  /** The form of the filters. */
+  filters = h('form', { class: 'filters', onsubmit: (event) => event.preventDefault() });
+  /** The workflows of the executions that were listed, by id: names to choose from. */
+  workflows = new Map();
   #body = h('tbody', {});
   #running = h('p', { class: 'fine' });
   #foot = h('div', { class: 'foot', role: 'status' });
-  /** The workflows of the executions that were listed, by id: names to choose from. */
-  #workflows = new Map();
-  #filters = h('form', { class: 'filters', onsubmit: (event) => event.preventDefault() });
   #controller = new AbortController();
   #shown = null;
   #state = {};
   #cursor = null;
   #sizes = h('th', { scope: 'col', class: 'number', hidden: true }, t('size'));
 
-  constructor() {
-    this.element = h('section', { class: 'page' },
-      h('h1', {}, t('executions')),
-      this.#filters,
+  /** `learnt` is called when there are more workflows to choose from; `refresh` when someone asks for what is new. */
+  constructor({ learnt, refresh }) {
+    Object.assign(this, { learnt, refresh });
+    this.element = h('div', {},
       this.#running,
       h('div', { class: 'card scroll-x', tabindex: '0', role: 'region', 'aria-label': t('executions') },
         h('table', { class: 'list' },
@@ -44,11 +45,6 @@ export class List {
     }, { rootMargin: '400px' });
   }
 
-  /** Whether this page can show a state. */
-  fits(state) {
-    return !state.id;
-  }
-
   leave() {
     this.#controller.abort();
     this.observer.disconnect();
@@ -56,24 +52,25 @@ export class List {
 
   update(state) {
     const { status, workflow, after, before } = state;
+    this.#state = state;
     const wanted = JSON.stringify([status, workflow, after, before]);
     if (wanted === this.#shown) return;
     this.#shown = wanted;
-    this.#state = state;
     this.#controller.abort();
     this.#controller = new AbortController();
-    this.#showFilters(state);
+    this.showFilters(state);
     fill(this.#body);
     fill(this.#running);
     this.#cursor = null;
-    this.#read({ status, workflowId: workflow, startedAfter: iso(after), startedBefore: iso(before, true) });
+    this.#read(selected(state));
   }
 
-  #showFilters({ status, workflow, after, before }) {
+  /** The filters as the address has them. */
+  showFilters({ status, workflow, after, before }) {
     const focused = document.activeElement?.name;
     const date = (name, value, label) => h('label', {}, label,
       h('input', { type: 'date', name, value: value ?? '', onchange: (event) => go({ [name]: event.target.value || null }) }));
-    fill(this.#filters,
+    fill(this.filters,
       h('label', {}, t('status'),
         h('select', { name: 'status', onchange: (event) => go({ status: event.target.value || null }) },
           h('option', { value: '' }, t('anyStatus')),
@@ -83,13 +80,13 @@ export class List {
       h('label', {}, t('openById'),
         h('input', { type: 'text', name: 'id', inputmode: 'numeric', size: '8', placeholder: '1234', onkeydown: openById })),
       h('label', {}, t('workflow'), this.#choice(workflow)),
-      h('button', { type: 'button', class: 'button', name: 'refresh', onclick: () => this.#refresh() }, '↻ ', t('refresh')));
-    if (focused) this.#filters.elements[focused]?.focus();
+      h('button', { type: 'button', class: 'button', name: 'refresh', onclick: () => this.refresh() }, '↻ ', t('refresh')));
+    if (focused) this.filters.elements[focused]?.focus();
   }
 
   /** One of the workflows that were listed, or that the address names. */
   #choice(workflow) {
-    const names = new Map([...(workflow && !this.#workflows.has(workflow) ? [[workflow, workflow]] : []), ...this.#workflows]);
+    const names = new Map([...(workflow && !this.workflows.has(workflow) ? [[workflow, workflow]] : []), ...this.workflows]);
     const sorted = [...names].sort(([, one], [, other]) => one.localeCompare(other));
     return h('select', { name: 'workflow', onchange: (event) => go({ workflow: event.target.value || null }) },
       h('option', { value: '' }, t('anyWorkflow')),
@@ -98,26 +95,31 @@ export class List {
 
   /** Adds the workflows of a page to the choice, which keeps the focus. */
   #learn(executions) {
-    const before = this.#workflows.size;
-    for (const { workflowId, workflowName } of executions) if (workflowId) this.#workflows.set(workflowId, workflowName ?? workflowId);
-    if (this.#workflows.size > before) this.#showFilters(this.#state);
+    const before = this.workflows.size;
+    for (const { workflowId, workflowName } of executions) if (workflowId) this.workflows.set(workflowId, workflowName ?? workflowId);
+    if (this.workflows.size === before) return;
+    this.showFilters(this.#state);
+    this.learnt();
+  }
+
+  /** Whether only the first executions were read. */
+  get isFirstPage() {
+    return this.#body.childElementCount <= PAGE;
   }
 
   /** Asks again for what is shown: the list changes while one looks at it. */
-  #refresh() {
-    restart();
+  again() {
     this.#shown = null;
     this.update(this.#state);
   }
 
   async #read(parameters) {
     const controller = this.#controller;
-    const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
     fill(this.#foot, h('p', {}, t('reading')));
     this.observer.disconnect();
     this.#cursor = null;
     try {
-      const answer = await call('list_executions', { limit: PAGE, ...given }, { signal: controller.signal });
+      const answer = await call('list_executions', { limit: PAGE, ...parameters }, { signal: controller.signal });
       if (controller.signal.aborted) return;
       this.#show(answer);
     } catch (error) {
@@ -163,9 +165,9 @@ export class List {
       h('td', { class: 'number', hidden: this.#sizes.hidden }, size ? bytes(size) : ''));
   }
 
-  /** `/`: the field for an execution's ID, since a list cannot be searched. */
-  focusSearch() {
-    this.#filters.elements.id?.focus();
+  /** The field for an execution's ID. */
+  focusId() {
+    this.filters.elements.id?.focus();
   }
 
   /** `j` and `k`: the next and previous execution. */
@@ -184,6 +186,12 @@ function funnel() {
 function openById(event) {
   const id = event.target.value.trim().replace(/^#/, '');
   if (event.key === 'Enter' && /^\d+$/.test(id)) location.hash = format({ id });
+}
+
+/** The filters of a state, as the tools for all executions take them. */
+export function selected({ status, workflow, after, before }) {
+  const all = { status, workflowId: workflow, startedAfter: iso(after), startedBefore: iso(before, true) };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value));
 }
 
 /** The first or the last millisecond of a day of the reader's own calendar. */

@@ -4,8 +4,8 @@ import { current, format, refreshLinks } from './address.js';
 import { about, restart } from './api.js';
 import { fill, h, shown } from './dom.js';
 import { Execution } from './execution.js';
+import { Home } from './home.js';
 import { listenToKeys, showHelp } from './keyboard.js';
-import { List } from './list.js';
 import { chooseLanguage, t } from './words.js';
 
 const main = h('main', { id: 'main', tabindex: '-1' });
@@ -49,8 +49,8 @@ function show() {
   if (!page?.fits(state)) {
     page?.leave();
     restart(state.large ? { ignoreDataSizeLimit: true } : {});
-    page = state.id ? new Execution(state, server, { trail: showTrail, search }) : new List();
     fill(search);
+    page = state.id ? new Execution(state, server, { trail: showTrail, search }) : new Home(server, search);
     fill(main, page.element);
     showTrail(state.id && !server.execution ? [`#${state.id}`] : []);
     scrollTo(0, 0);

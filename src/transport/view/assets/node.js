@@ -2,6 +2,7 @@
 
 import { format, go, to } from './address.js';
 import { call } from './api.js';
+import { downloads } from './copy.js';
 import { data, fill, h, refill, shown } from './dom.js';
 import { Fields } from './fields.js';
 import { ItemTable, itemsOf } from './items.js';
@@ -190,7 +191,7 @@ export class NodeView {
     return {
       table,
       element: h('section', { class: 'side', 'aria-label': t('input') },
-        h('h3', {}, t('input'), choices || h('span', { class: 'fine' }, ' ', count('items', total)), from),
+        h('h3', {}, t('input'), choices || h('span', { class: 'fine' }, ' ', count('items', total)), from, table && source && downloads(this.id, source, this.nodes.get(source.nodeName)?.runs)),
         table ? [table.said, table.element, table.progress] : h('p', { class: 'empty' }, t('noInput'))),
     };
   }
@@ -211,7 +212,7 @@ export class NodeView {
     return {
       table,
       element: h('section', { class: 'side', 'aria-label': t('output') },
-        h('h3', {}, t('output'), choices || h('span', { class: 'fine' }, ' ', count('items', total))),
+        h('h3', {}, t('output'), choices || h('span', { class: 'fine' }, ' ', count('items', total)), table && downloads(this.id, { nodeName, runIndex: run.index, outputIndex: out }, run.total)),
         table ? [table.said, table.element, table.progress] : empty()),
     };
   }

@@ -23,7 +23,7 @@ export class Nodes {
   #headers = new Map();
 
   constructor(overview) {
-    this.#nodes = overview.nodes.map((node, order) => ({
+    this.#nodes = withSubNodes(overview.nodes, overview.graph.connections).map((node, order) => ({
       ...node, order, total: node.outputs.reduce((sum, items) => sum + items, 0),
     }));
     this.filter = h('input', {
@@ -39,7 +39,7 @@ export class Nodes {
     this.waterfall = new Waterfall(overview, this.scroller, axis, () => this.#rows);
     this.scroller.prepend(this.waterfall.element);
     this.tools = h('div', { class: 'tools' }, this.said, this.filter, this.waterfall.controls);
-    this.element = h('div', {}, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')),
+    this.element = h('div', {}, overview.end > overview.start && this.waterfall.strip.element, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')),
       overview.moreNodes > 0 && h('p', { class: 'fine pad more-nodes' }, count('moreNodes', overview.moreNodes)));
     for (const node of this.#nodes) this.#elements.set(node.nodeName, this.#row(node));
   }
@@ -66,6 +66,8 @@ export class Nodes {
       if (selected) anchor.setAttribute('aria-current', 'true');
       else anchor.removeAttribute('aria-current');
     }
+    // Without a node below it, the table has the whole window.
+    this.scroller.classList.toggle('tall', !state.node);
     this.#reveal(state.node);
     this.waterfall.update(state);
   }
@@ -108,7 +110,7 @@ export class Nodes {
   #row(node) {
     const { nodeName, runs, failedRuns, inputItems, outputs, total, ms, status, bars } = node;
     return h('tr', {},
-      h('th', { scope: 'row' }, h('div', { class: 'name' },
+      h('th', { scope: 'row' }, h('div', { class: node.depth ? 'name sub-node' : 'name', style: { paddingLeft: `${node.depth * 16}px` } },
         sign(status, true), h('a', { class: 'cover', ...to({ node: nodeName, tab: null }), title: shown(nodeName.slice(0, 200)) }, data(nodeName, 120)), marks(node))),
       h('td', { class: 'number runs' }, number(runs), failedRuns > 0 && runs > 1 && h('span', { class: 'bad' }, ` ✕${number(failedRuns)}`)),
       h('td', { class: 'number in' }, inputItems === undefined ? '' : number(inputItems)),
@@ -145,4 +147,25 @@ function marks({ nodeName, errorItems, unconnected, emptyRuns, copiedRuns, outpu
     copiedRuns && h('span', { class: 'mark', title: t('copiedLong') }, count('copiedRuns', copiedRuns)),
     disabled && h('span', { class: 'mark' }, t('disabled')),
   ];
+}
+
+/** The nodes in their order, sub-nodes after the one that used them: `depth`, and `inside`, all below a node. */
+function withSubNodes(nodes, connections) {
+  const byName = new Map(nodes.map((node) => [node.nodeName, node]));
+  const users = new Map(connections.filter(([from, , to, , type]) => type !== 'main' && byName.has(from) && byName.has(to)).map(([from, , to]) => [from, to]));
+  const list = [];
+  const placed = new Set();
+  const place = (node, depth) => {
+    if (placed.has(node)) return [];
+    placed.add(node);
+    const entry = { ...node, depth };
+    list.push(entry);
+    const below = nodes.filter(({ nodeName }) => users.get(nodeName) === node.nodeName);
+    entry.inside = below.flatMap((sub) => [sub, ...place(sub, depth + 1)]);
+    return entry.inside;
+  };
+  for (const node of nodes) if (!users.has(node.nodeName)) place(node, 0);
+  // Those that use each other in a circle.
+  for (const node of nodes) place(node, 0);
+  return list;
 }

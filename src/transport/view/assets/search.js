@@ -12,12 +12,17 @@ const TOKENS = 12_000;
 const WITH_VALUE = ['equals', 'notEquals', 'above', 'below'];
 const KINDS = ['null', 'missing', 'empty', 'string', 'number', 'boolean', 'array', 'object'];
 
-/** The field in the bar, which leads to the search. */
+/** The field in the bar, which leads to the search over one execution. */
 export function searchField() {
-  const input = h('input', { type: 'search', name: 'q', placeholder: t('searchExecution'), 'aria-label': t('searchExecution'), autocomplete: 'off', spellcheck: 'false', enterkeyhint: 'search' });
+  return searchBox(t('searchExecution'), (q) => go({ view: 'search', q, regex: null }));
+}
+
+/** A field in the bar; `find` is called with what is searched for. */
+export function searchBox(words, find) {
+  const input = h('input', { type: 'search', name: 'q', placeholder: words, 'aria-label': words, autocomplete: 'off', spellcheck: 'false', enterkeyhint: 'search' });
   const element = h('form', { role: 'search', class: 'search', onsubmit: (event) => {
     event.preventDefault();
-    if (input.value) go({ view: 'search', q: input.value, regex: null });
+    if (input.value) find(input.value);
   } }, input, h('kbd', { 'aria-hidden': 'true' }, '/'));
   return {
     element,
@@ -105,7 +110,7 @@ function hitRow({ nodeName, run = 0, output = 0, item, path, value }, q) {
 }
 
 /** A text with what was searched for marked in it. */
-function marked(text, q) {
+export function marked(text, q) {
   const at = q ? text.toLowerCase().indexOf(q.toLowerCase()) : -1;
   if (at < 0) return shown(text.slice(0, 200));
   const from = Math.max(0, at - 60);

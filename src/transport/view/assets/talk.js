@@ -11,6 +11,8 @@ const TOKENS = 8_000;
 /** Calls that are read at once; a button reads more. */
 const PAGE = 30;
 const TEXT = 4_000;
+/** Parts of a template that are looked for in a message. */
+const EXPRESSIONS = 8;
 // Of a bar of `view_overview`.
 const [FROM, TO, RUN, RUNS] = [0, 1, 2, 3];
 
@@ -54,7 +56,14 @@ export class Talk {
     for (const turn of page) {
       try {
         const answer = await call('get_execution_by_node', { id: this.id, nodeName: turn.node, runIndex: turn.run, limit: 1, maxTokens: TOKENS }, { signal: this.#controller.signal });
+        turn.answer = answer;
         fill(turn.body, said(turn, answer));
+        // The first call of its model knows what an agent was really asked.
+        const { agent } = turn;
+        if (turn.kind === 'ai_languageModel' && agent?.answer && !agent.asked) {
+          agent.asked = messagesOf(answer);
+          fill(agent.body, said(agent, agent.answer));
+        }
       } catch (error) {
         if (error.name === 'AbortError') return;
         fill(turn.body, h('p', { class: 'bad' }, shown(error.message)));
@@ -86,6 +95,7 @@ function turnsOf(nodes, connections) {
 /** The place of a turn; what was said arrives later. */
 function place(turn) {
   turn.body = h('div', { class: 'said' });
+  for (const inner of turn.inside) inner.agent = turn;
   turn.element = h('li', { class: `turn ${turn.kind.replace(/^ai_/, '')}` },
     h('div', { class: 'where' }, h('span', { class: 'kind' }, kindWord(turn.kind)), ' ',
       h('a', { ...to({ node: turn.node, run: turn.run, tab: null, out: null, item: null, side: null, input: null }) }, data(turn.node, 80)),
@@ -99,20 +109,20 @@ function kindWord(kind) {
   return t(`talk.${known.includes(kind) ? kind : 'other'}`);
 }
 
-function said({ kind }, { input, output, error, parameters = {} }) {
+function said({ kind, asked: messages }, { input, output, error, parameters = {} }) {
   const [asked, answered] = [input, output].map((side) => side?.items?.[0]?.json);
   const failed = error && h('p', { class: 'bad' }, data(error.message ?? t('error'), TEXT));
   if (kind === 'ai_languageModel') return [...model(asked, answered), failed];
   if (kind === 'agent') {
-    return [part(t('instructions'), parameters.options?.systemMessage), part(t('prompt'), parameters.text ?? asked?.chatInput), part(t('answer'), answered?.output ?? answered), failed];
+    const { options, text } = parameters;
+    return [template(t('instructions'), options?.systemMessage, 'System', messages), template(t('prompt'), text ?? asked?.chatInput, 'Human', messages), part(t('answer'), answered?.output ?? answered), failed];
   }
   return [part(t('calledWith'), asked?.query ?? asked), part(t('returned'), answered?.response ?? answered), failed];
 }
 
 /** A call of a model: its messages, the answer, and the tokens that n8n counted. */
 function model(asked, answered) {
-  const messages = asked?.messages ?? asked;
-  const text = Array.isArray(messages) ? messages.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n') : messages;
+  const text = textOf(asked?.messages ?? asked);
   const generation = answered?.response?.generations?.[0]?.[0];
   const wants = generation?.generationInfo?.finish_reason === 'tool_calls';
   const usage = answered?.tokenUsage ?? answered?.tokenUsageEstimate;
@@ -121,6 +131,32 @@ function model(asked, answered) {
     generation && wants && !generation.text ? h('p', { class: 'fine' }, t('asksForTool')) : part(t('answer'), generation?.text ?? answered),
     usage && h('p', { class: 'fine number' }, t('tokens', { of: number(usage.promptTokens ?? 0), made: number(usage.completionTokens ?? 0) }), answered?.tokenUsage ? '' : ` ${t('estimated')}`),
   ];
+}
+
+function textOf(messages) {
+  return Array.isArray(messages) ? messages.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n') : messages;
+}
+
+/** The text that a model received: n8n writes each message after the role of its author. */
+function messagesOf({ input }) {
+  const asked = input?.items?.[0]?.json;
+  const text = textOf(asked?.messages ?? asked);
+  return typeof text === 'string' ? text : '';
+}
+
+/** A parameter of an agent: with its expressions as they were resolved, if the messages of its model have them; otherwise as a template. */
+function template(name, value, role, messages) {
+  if (typeof value !== 'string' || !value.startsWith('=')) return part(name, value);
+  const known = messages && resolved(value.slice(1), role, messages);
+  return part(known ? name : `${name} ${t('asTemplate')}`, known || value.slice(1));
+}
+
+/** What stands in the last message of this role, if it is the template with something in place of each expression. */
+function resolved(template, role, messages) {
+  const literals = template.split(/\{\{[\s\S]*?\}\}/).map((text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  if (literals.length > EXPRESSIONS) return null;
+  const message = new RegExp(`(?:^|\\n)${role}: (\\s*${literals.join('[\\s\\S]*?')}\\s*)(?=\\n(?:System|Human|AI|Tool): |$)`, 'g');
+  return [...messages.matchAll(message)].at(-1)?.[1].trim() ?? null;
 }
 
 function part(name, value) {

@@ -4,6 +4,7 @@
 import { go } from './address.js';
 import { call } from './api.js';
 import { fill, h, shown } from './dom.js';
+import { Strip } from './strip.js';
 import { count, duration, instant, number, t } from './words.js';
 
 /** The height of a row in pixels; the style sheet has the same. */
@@ -39,6 +40,7 @@ export class Waterfall {
       onpointerleave: () => this.#hideTip(), ondblclick: () => this.zoom('0'),
     });
     this.element = h('div', { class: 'overlay' }, this.canvas);
+    this.strip = new Strip(overview.nodes, this.full, (range) => this.#change(range));
     this.tip = h('div', { class: 'tip', hidden: true });
     const control = (key, label) => h('button', { type: 'button', onclick: () => this.zoom(key), 'aria-label': label, title: `${label} (${key})` }, key === '0' ? '⤢' : key === '-' ? '−' : key);
     this.controls = h('span', { class: 'zoom', role: 'group', 'aria-label': t('timeAxis') },
@@ -162,6 +164,7 @@ export class Waterfall {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     this.colours ??= colours(canvas);
+    this.strip.update({ left: this.axis.offsetLeft, width, inset: this.inset }, this.range, this.colours);
     const marks = this.#marks(context, height);
     const { scrollTop } = this.scroller;
     const rows = this.rows();
@@ -242,11 +245,23 @@ export class Waterfall {
       const inside = wide >= 11;
       cross(context, x + (inside ? Math.min(9, wide / 2) : wide / 2), inside ? top + ROW / 2 : top + 4, inside ? this.colours.onBad : bad);
     }
+    for (const inner of node.inside ?? []) this.#inside(context, inner, top);
     const run = chosen && this.#state.run !== null ? this.#bars(node).findLast((bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS]) : null;
     if (run) {
       context.strokeStyle = select;
       context.lineWidth = 2;
       context.strokeRect(this.#x(run[FROM]) - 2, top + 4, Math.max(3, this.#x(run[TO]) - this.#x(run[FROM])) + 4, ROW - 8);
+    }
+  }
+
+  /** The runs of a sub-node, in the bar of the node that used it. */
+  #inside(context, node, top) {
+    const [from, to] = this.range;
+    for (const bar of this.#bars(node)) {
+      if (bar[TO] < from || bar[FROM] > to) continue;
+      const x = Math.max(-4, this.#x(bar[FROM]));
+      context.fillStyle = bar[FAILED] ? this.colours.bad : this.colours.inside;
+      context.fillRect(x, top + ROW / 2 - 2, Math.max(2, Math.min(this.width + 4, this.#x(bar[TO])) - x), 4);
     }
   }
 
@@ -349,6 +364,6 @@ function colours(element) {
   const value = (name) => style.getPropertyValue(name).trim();
   return {
     good: value('--success-bar'), bad: value('--error-bar'), onBad: value('--on-error-bar'), grid: value('--line'), label: value('--quiet'),
-    select: value('--focus'), font: `12px ${style.fontFamily}`,
+    select: value('--focus'), inside: value('--on-bar'), font: `12px ${style.fontFamily}`,
   };
 }

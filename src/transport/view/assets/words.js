@@ -12,6 +12,11 @@ export function chooseLanguage(locale) {
   document.documentElement.lang = language;
 }
 
+/** The language of the words: `en` or `ja`. */
+export function language() {
+  return words === ja ? 'ja' : 'en';
+}
+
 /** The words for a key, with `{name}` replaced by values. */
 export function t(key, values) {
   const text = words[key] ?? en[key] ?? key;
@@ -37,6 +42,8 @@ const sizes = ['byte', 'kilobyte', 'megabyte', 'gigabyte'].map((name) => unit(na
 const moment = new Intl.DateTimeFormat(locale, {
   year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
+const shortMoment = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
+const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
 
 /** 50000 as 50,000, or as the reader writes it; never 0 or -0 for a number that is not. */
 export function number(n) {
@@ -77,4 +84,16 @@ export function bytes(n) {
 export function time(iso) {
   const date = new Date(iso ?? NaN);
   return Number.isNaN(date.getTime()) ? '' : moment.format(date);
+}
+
+/** The same without year and seconds, where the year is plain. */
+export function minute(iso) {
+  const date = new Date(iso ?? NaN);
+  if (Number.isNaN(date.getTime())) return '';
+  return Math.abs(Date.now() - date) < 180 * 86_400_000 ? shortMoment.format(date) : moment.format(date);
+}
+
+/** A part of 1 in hundredths. */
+export function percent(part) {
+  return percents.format(part);
 }

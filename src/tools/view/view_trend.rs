@@ -1,0 +1,27 @@
+//! `view_trend`: the trend of a workflow as small lines.
+
+use std::sync::Arc;
+
+use crate::n8n::Progress;
+use crate::toolkit::{ArgumentError, Arguments, FromArguments};
+use crate::tools::executions::workflow_trend::{self, WorkflowTrend};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+
+/// The call: what `workflow_trend` reads, with a value for each of its periods, and without a budget of tokens.
+pub static TOOL: Tool =
+    Tool { name: "view_trend", handler: Handler::of::<ViewTrend>().shared(), ..workflow_trend::TOOL };
+
+/// The arguments of `workflow_trend`.
+struct ViewTrend(WorkflowTrend);
+
+impl FromArguments for ViewTrend {
+    fn read(arguments: Arguments) -> Result<Self, ArgumentError> {
+        WorkflowTrend::read(arguments).map(Self)
+    }
+}
+
+impl ToolCall for ViewTrend {
+    async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
+        workflow_trend::lines(self.0, &context).await
+    }
+}

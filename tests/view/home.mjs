@@ -1,0 +1,83 @@
+// The home of the page in front of n8n's own store: `VIEW_URL=http://127.0.0.1:PORT/view/ node --test home.mjs`, with the variables of
+// browser.mjs. The test in main.rs says what is in the store.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { AXE, NARROW, PAGE, SHOTS, arrives, check, ready, text } from './browser.mjs';
+
+const VIEWS = { home: '#/', found: '#/?q=order+4711', trend: '#/?workflow=orders&period=1h' };
+
+check('failures in groups: how many, first, last, last good, and the edit between', '#/', async (page) => {
+  const groups = page.locator('.groups > li');
+  assert.equal(await groups.count(), 2);
+  const first = await groups.first().innerText();
+  assert.match(first, /12 ×\s+Ship: The service was not able to process your request NodeApiError 500 · 12 different texts/);
+  assert.match(first, /first #\d+ .* · last #\d+ .* · last good before #\d+ .* · edited between · none good since/s);
+  await groups.first().getByRole('link', { name: 'edited between' }).click();
+  await arrives(page, /view=compare&with=\d+/);
+  await page.goBack();
+  await ready(page);
+  await groups.nth(1).getByRole('link', { name: 'Invoices' }).click();
+  await arrives(page, /workflow=invoices/);
+  assert.equal(await groups.count(), 1);
+});
+
+check('what is running and waiting, until when, and what ends', '#/', async (page) => {
+  const now = page.locator('.now');
+  assert.match(await now.innerText(), /Running Invoices #\d+ running for \d/);
+  assert.match(await now.innerText(), /Waiting Invoices #\d+ waits until \d+ \w+ 2099/);
+  const before = await now.innerText();
+  await page.waitForFunction((text) => document.querySelector('.now').innerText !== text, before, { timeout: 5000 });
+});
+
+check('a search over all executions, from the slash to the item', '#/', async (page) => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('order 4711');
+  await page.keyboard.press('Enter');
+  await arrives(page, /q=order 4711/);
+  assert.match(await page.locator('.found-all').innerText(), /Found in 1 of 1?\d\d executions .*all were searched/s);
+  assert.equal(await page.locator('.groups').isVisible(), false);
+  await page.locator('.found-all tbody a').click();
+  await arrives(page, /view=search&q=order 4711/);
+  assert.match(await page.locator('.hits').innerText(), /the customer asks about order 4711/);
+  await page.goBack();
+  await ready(page);
+  await page.keyboard.press('Escape');
+  await arrives(page, /^#\/$/);
+  assert.equal(await page.locator('.groups').isVisible(), true);
+});
+
+check('nothing was found, and how many were searched', '#/?q=no+such+text', async (page) => {
+  assert.match(await page.locator('.found-all').innerText(), /Found in 0 of \d+ executions/);
+});
+
+check('the trend of a workflow: what moved, and eight periods as lines', '#/', async (page) => {
+  await page.locator('.trends').getByRole('link', { name: 'Orders' }).click();
+  await arrives(page, /workflow=orders/);
+  await page.locator('.trends').getByRole('link', { name: '1 hour' }).click();
+  await arrives(page, /period=1h/);
+  const said = await page.locator('.trends').innerText();
+  assert.match(said, /Price is slower: 900ms · before 300ms · since #\d+/);
+  assert.match(said, /Whole workflow/);
+  assert.equal(await page.locator('.trends tbody tr').count(), 4);
+  assert.ok(await page.locator('.trends .line').count() >= 10);
+});
+
+check('Japanese', '#/', async (page) => {
+  assert.match(await text(page), /失敗[\s\S]*その間に編集あり/);
+}, { locale: 'ja-JP' });
+
+for (const [name, address] of Object.entries(VIEWS)) {
+  for (const [how, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: NARROW }]]) {
+    check(`${name}, ${how}: accessible, and nothing sticks out`, address, async (page) => {
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: true });
+      const violations = await page.evaluate(`${await readFile(AXE, 'utf8')}; axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
+      assert.deepEqual(violations, []);
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(beyond <= 0, `${beyond} pixels stick out`);
+      await page.reload();
+      await ready(page);
+    }, options);
+  }
+}
