@@ -3,6 +3,7 @@
 
 mod assets;
 mod call;
+mod document;
 mod entrance;
 mod notice;
 
@@ -21,6 +22,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::call::for_page;
 use self::entrance::{Entrance, Refused};
 use super::body::BodyLimits;
 use super::guard::Guard;
@@ -121,14 +123,8 @@ impl Page {
     ) -> Self {
         /// The arguments of a call are short.
         const REQUEST_BYTES: usize = 256 * 1024;
-        let about = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
-            "n8nUrl": context.api.as_ref().map(|api| api.editor()),
-            "execution": settings.execution,
-            "store": context.store.is_some(),
-        });
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
+        let about = about_server(&context, settings);
         Self { context, toolbox, guard, entrance, locale: settings.locale, about, limits, shutdown }
     }
 
@@ -141,6 +137,22 @@ impl Page {
     fn locale(&self, headers: &HeaderMap) -> Locale {
         self.locale.unwrap_or_else(|| notice::preferred(headers))
     }
+}
+
+/// What the page knows about its server.
+fn about_server(context: &Context, settings: &PageSettings) -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
+        "n8nUrl": context.api.as_ref().map(|api| api.editor()),
+        "execution": settings.execution,
+        "store": context.store.is_some(),
+    })
+}
+
+/// The page as one document for an MCP client, which shows it in a frame and reaches the server in its stead.
+pub(super) fn document(context: &Context, settings: &PageSettings) -> String {
+    document::of("app.js", "main.js", &about_server(context, settings))
 }
 
 /// The routes.

@@ -8,6 +8,14 @@ const answers = new Map();
 
 let always = {};
 
+/** How the server is reached: over HTTP, unless the page is shown inside a client. */
+let server = { about: aboutOverHttp, call: callOverHttp };
+
+/** Reaches the server in another way: `about` and `call` as below, without what is kept here. */
+export function reach(other) {
+  server = other;
+}
+
 /** Forgets the answers that are kept; `parameters` are part of every call about an execution from now on. */
 export function restart(parameters = {}) {
   answers.clear();
@@ -19,21 +27,25 @@ export function restart(parameters = {}) {
  * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`.
  */
 export async function call(tool, parameters, { signal, progress } = {}) {
-  const body = JSON.stringify({ tool, arguments: parameters.id ? { ...parameters, ...always } : parameters });
-  const kept = answers.get(body);
+  const given = parameters.id ? { ...parameters, ...always } : parameters;
+  const key = JSON.stringify({ tool, arguments: given });
+  const kept = answers.get(key);
   if (kept) {
-    answers.delete(body);
-    answers.set(body, kept);
+    answers.delete(key);
+    answers.set(key, kept);
     return kept;
   }
-  const response = await post(body, signal);
+  const result = await server.call(tool, given, { signal, progress });
+  keep(key, result);
+  return result;
+}
+
+async function callOverHttp(tool, given, { signal, progress }) {
+  const response = await post(JSON.stringify({ tool, arguments: given }), signal);
   for await (const message of lines(response.body)) {
     if (message.progress) progress?.(message.progress);
     if (message.error) throw new Failure(message.error.message);
-    if (message.result) {
-      keep(body, message.result);
-      return message.result;
-    }
+    if (message.result) return message.result;
   }
   throw new Failure('The connection ended before the answer was complete. Try again.');
 }
@@ -87,13 +99,17 @@ async function* lines(body) {
   }
 }
 
-function keep(body, result) {
-  answers.set(body, result);
+function keep(key, result) {
+  answers.set(key, result);
   if (answers.size > ANSWERS) answers.delete(answers.keys().next().value);
 }
 
 /** What the page must know about its server: version, locale, address of n8n, the execution it was opened with. */
-export async function about() {
+export function about() {
+  return server.about();
+}
+
+async function aboutOverHttp() {
   const response = await accepted(await fetch('about'));
   return response.json();
 }

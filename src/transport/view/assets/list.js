@@ -1,6 +1,6 @@
 // The list of executions: filters in the address, the next page as one scrolls.
 
-import { format, go, to } from './address.js';
+import { format, go, to, visit } from './address.js';
 import { call, restart } from './api.js';
 import { unescaped } from './cause.js';
 import { data, fill, h, shown, svg } from './dom.js';
@@ -183,7 +183,7 @@ function funnel() {
 
 function openById(event) {
   const id = event.target.value.trim().replace(/^#/, '');
-  if (event.key === 'Enter' && /^\d+$/.test(id)) location.hash = format({ id });
+  if (event.key === 'Enter' && /^\d+$/.test(id)) visit(format({ id }));
 }
 
 /** The first or the last millisecond of a day of the reader's own calendar. */
