@@ -117,8 +117,8 @@ fn manifest(package: &Path) -> Option<serde_json::Value> {
 
 fn read(package: &Path, name: &'static str) -> Result<Package, Error> {
     let file = package.join(NODES);
-    let nodes = std::fs::read(&file)
-        .map_err(|error| Error::Input(format!("{} cannot be read: {error}.", file.display())))?;
+    let nodes =
+        std::fs::read(&file).map_err(|error| Error::Input(format!("{} cannot be read: {error}.", file.display())))?;
     let version = manifest(package).and_then(|manifest| Some(manifest["version"].as_str()?.to_owned()));
     Ok(Package { name, version: version.unwrap_or_else(|| "of an unknown version".to_owned()), nodes })
 }

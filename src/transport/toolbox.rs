@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use futures::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    DiscoverResult, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourcesResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, GetPromptRequestParams,
+    GetPromptResponse, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourcesResult,
     ListToolsResult, MetaObject, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
     ToolAnnotations,
 };

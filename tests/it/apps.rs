@@ -121,7 +121,8 @@ fn the_page_is_one_document_that_needs_nothing_else() {
 fn the_page_is_answered_in_its_words() {
     let n8n = n8n();
     let (mut client, _) = client(&n8n, &["--lang", "en"], &extension(MEDIA_TYPE));
-    let overview: Value = serde_json::from_str(&call(&mut client, "view_overview", json!({"id": 42})).unwrap()).unwrap();
+    let overview: Value =
+        serde_json::from_str(&call(&mut client, "view_overview", json!({"id": 42})).unwrap()).unwrap();
     assert!(overview["graph"].is_object() && overview.get("success").is_none(), "{overview}");
     let refused = |client: &mut McpClient| call(client, "get_execution_by_node", json!({"id": "42", "nodeName": "No"}));
     let told = refused(&mut client).unwrap_err();

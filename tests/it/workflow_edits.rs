@@ -344,7 +344,9 @@ fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
 fn a_refusal_of_deprecated_nodes_names_them_and_says_what_is_possible() {
     let store = store(Flavour::V2, false);
     let message = |verb: &str, name: &str| {
-        format!("Cannot {verb} \"n8n-nodes-base.httpRequest\" node (\"{name}\"): this node type is deprecated. Replace it with the Code node or remove it from the workflow.")
+        format!(
+            "Cannot {verb} \"n8n-nodes-base.httpRequest\" node (\"{name}\"): this node type is deprecated. Replace it with the Code node or remove it from the workflow."
+        )
     };
     for (name, is_untouched) in [("Get", false), ("Hook", true)] {
         let (answering, body) = (store.clone(), json!({"message": message("modify a", name)}).to_string());

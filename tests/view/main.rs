@@ -107,7 +107,10 @@ fn the_page_works_inside_an_mcp_client() {
     let n8n = server::n8n(bodies().1);
     let server = HttpServer::start(&n8n.url(), &["--locale", "en"]);
     let mut node = Command::new("node");
-    node.arg("--test").arg(folder().join("app.mjs")).env("VIEW_MODULES", modules).env("VIEW_URL", "http://client.test/");
+    node.arg("--test")
+        .arg(folder().join("app.mjs"))
+        .env("VIEW_MODULES", modules)
+        .env("VIEW_URL", "http://client.test/");
     run(node.env("VIEW_MCP", format!("http://{}/mcp", server.authority)));
 }
 

@@ -24,13 +24,25 @@ pub(super) fn run(client: Client, removes: bool, of_project: bool, writes: bool)
         (None, true) => print(&format!("{path} does not exist. Nothing was changed.")),
         (Some(TEXT), false) => print(&format!("{path} already contains the skill. Nothing was changed.")),
         (content, _) if !writes => {
-            let verb = if removes { "delete" } else if content.is_some() { "change" } else { "create" };
+            let verb = if removes {
+                "delete"
+            } else if content.is_some() {
+                "change"
+            } else {
+                "create"
+            };
             let difference = diff::of_texts(&path, content, (!removes).then_some(TEXT));
             print(&format!("Would {verb} {path}:\n\n{difference}\n"))?;
             print("Nothing was changed. To do it, add --write.")
         }
         (content, _) => {
-            let done = if removes { "Deleted" } else if content.is_some() { "Changed" } else { "Created" };
+            let done = if removes {
+                "Deleted"
+            } else if content.is_some() {
+                "Changed"
+            } else {
+                "Created"
+            };
             // What somebody has written into it is kept.
             let copy = match removes {
                 true => file.delete(content != Some(TEXT)),
@@ -45,7 +57,10 @@ pub(super) fn run(client: Client, removes: bool, of_project: bool, writes: bool)
 
 fn without_folder(client: Client) -> String {
     match client {
-        Client::ClaudeDesktop => "Claude Desktop reads no folder of skills: add the file in its settings, as docs/clients.md says.".to_owned(),
+        Client::ClaudeDesktop => {
+            "Claude Desktop reads no folder of skills: add the file in its settings, as docs/clients.md says."
+                .to_owned()
+        }
         _ => "Your home folder is unknown, and so is the folder of skills. Set HOME.".to_owned(),
     }
 }

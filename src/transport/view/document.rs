@@ -108,9 +108,13 @@ mod tests {
         for name in modules() {
             for line in assets::text(&name).lines() {
                 let begins = |word: &str| line.starts_with(word);
-                assert!(!begins("import") || import(line).is_some_and(|(names, _)| !names.contains(" as ")), "{name}: {line}");
+                assert!(
+                    !begins("import") || import(line).is_some_and(|(names, _)| !names.contains(" as ")),
+                    "{name}: {line}"
+                );
                 let declares = ["function ", "async function ", "class ", "const "];
-                let exports = line.strip_prefix("export ").is_none_or(|rest| declares.iter().any(|word| rest.starts_with(word)));
+                let exports =
+                    line.strip_prefix("export ").is_none_or(|rest| declares.iter().any(|word| rest.starts_with(word)));
                 assert!(exports && !line.contains("import("), "{name}: {line}");
             }
         }

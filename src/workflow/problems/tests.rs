@@ -279,10 +279,14 @@ fn always_output_data_is_meant_for_one_output() {
         lines(&[asked], &[])
     };
     let (always, on_error) = (json!({"alwaysOutputData": true}), "continueErrorOutput");
-    let problem = "alwaysOutputsData A: before n8n 3.0, its first output gets an empty item although another one has items";
+    let problem =
+        "alwaysOutputsData A: before n8n 3.0, its first output gets an empty item although another one has items";
     let conditions = || json!({"conditions": {}});
     assert_eq!(of("if", conditions(), always.clone()), [problem]);
-    assert_eq!(of("httpRequest", json!({"url": "u"}), json!({"alwaysOutputData": true, "onError": on_error})), [problem]);
+    assert_eq!(
+        of("httpRequest", json!({"url": "u"}), json!({"alwaysOutputData": true, "onError": on_error})),
+        [problem]
+    );
     assert!(of("if", conditions(), json!({"alwaysOutputData": false})).is_empty());
     assert!(of("if", conditions(), json!({"alwaysOutputData": true, "disabled": true})).is_empty());
     assert!(of("set", json!({"value": "v"}), always.clone()).is_empty(), "one output");

@@ -29,14 +29,26 @@ fn it_is_shown_written_once_and_deleted() {
             let setup = |arguments: &[&str]| home.setup(&[&[client, "--skill"], more, arguments].concat());
             let shown = setup(&[]);
             let path = home.path(&file);
-            assert!(shown.out.contains(&format!("Would create {}:\n\n--- /dev/null\n+++ ", path.display())), "{}", shown.out);
-            assert!(shown.out.contains("\n+name: n8n-lens\n") && shown.out.ends_with("add --write.\n"), "{}", shown.out);
+            assert!(
+                shown.out.contains(&format!("Would create {}:\n\n--- /dev/null\n+++ ", path.display())),
+                "{}",
+                shown.out
+            );
+            assert!(
+                shown.out.contains("\n+name: n8n-lens\n") && shown.out.ends_with("add --write.\n"),
+                "{}",
+                shown.out
+            );
             assert!(home.files().is_empty());
 
             let written = setup(&["--write"]);
             assert_eq!(written.code, Some(0), "{}", written.err);
             assert!(written.out.starts_with(&format!("Created {}. Restart ", path.display())), "{}", written.out);
-            assert_eq!((home.text(&file), home.files()), (TEXT.to_owned(), vec![file.clone()]), "no settings are touched");
+            assert_eq!(
+                (home.text(&file), home.files()),
+                (TEXT.to_owned(), vec![file.clone()]),
+                "no settings are touched"
+            );
             assert_eq!(fs::metadata(&path).unwrap().mode() & 0o600, 0o600);
             assert!(setup(&["--write"]).out.contains("already contains the skill. Nothing was changed."));
 

@@ -17,6 +17,10 @@ const NAME = 120;
 /** The views in which the tools are shown. */
 const VIEWS = { describe_execution: 'ran', compare_executions: 'compare' };
 
+/** When the rules for a dark system apply. */
+const DARK = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules])
+  .filter(({ media }) => media?.mediaText === '(prefers-color-scheme: dark)').map(({ media }) => media);
+
 /** The requests that wait for an answer, by id. */
 const waiting = new Map();
 let lastId = 0;
@@ -178,12 +182,7 @@ function adopt(changes) {
 /** The client's theme instead of the system's. */
 function recolour(theme) {
   document.documentElement.style.colorScheme = theme;
-  for (const sheet of document.styleSheets) {
-    for (const rule of sheet.cssRules) {
-      const about = rule.media && (rule.about ??= rule.media.mediaText);
-      if (about === '(prefers-color-scheme: dark)') rule.media.mediaText = theme === 'dark' ? 'all' : 'not all';
-    }
-  }
+  for (const media of DARK) media.mediaText = theme === 'dark' ? 'all' : 'not all';
   dispatchEvent(new Event('themechange'));
 }
 
