@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use n8n_lens::tools::TOOLSETS;
 use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
 use crate::proof_n8n::ProofN8n;
 use crate::server::{Reply, Server};
-use crate::support::tools;
 
 const SKILL: &str = include_str!("../../src/cli/setup/SKILL.md");
 /// The workflow and the version of the examples.
@@ -88,7 +88,7 @@ fn its_calls_lead_from_a_failed_execution_to_a_published_fix() {
         ("get_execution_by_node", "Number(json.price)"),
         ("search_execution", "3,50"),
         ("get_execution_fields", "3,50"),
-        ("trace_execution_item", "Price"),
+        ("trace_execution_item", "3,50"),
         ("compare_executions", "\"with\":\"1230\""),
         ("edit_workflow", "Price"),
         ("prove_fix", "\"verdict\":\"fixed\""),
@@ -108,7 +108,7 @@ fn it_is_a_skill_that_fits_and_names_only_what_there_is() {
     let member = |name: &str| front.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     assert_eq!(member("name: "), "n8n-lens", "the name of its folder");
     assert!((50..=1024).contains(&member("description: ").len()) && !member("description: ").contains(": "));
-    let tools = tools::names(&tools::all());
+    let tools: Vec<_> = TOOLSETS.iter().flat_map(|toolset| toolset.tools).map(|tool| tool.name).collect();
     let code = body.split('`').skip(1).step_by(2).filter(|text| text.contains('_') && !text.contains([' ', '\n']));
     for name in code.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')) {
         assert!(name == "_guidance" || tools.iter().any(|tool| *tool == name), "{name} is no tool");
