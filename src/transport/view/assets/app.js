@@ -58,14 +58,16 @@ async function connect() {
 async function about() {
   await connected;
   const known = server();
-  chooseLanguage(known.locale, reader());
+  // The client's language counts more than the server's, which whoever set it up has chosen.
+  const locale = reader() ? null : known.locale;
+  chooseLanguage(locale, reader());
   const notice = h('p', { class: 'pad', role: 'status' }, t('reading'));
   document.body.append(notice);
   // The page must not ask for an execution that n8n is still sending to the tool.
   const [given, result] = await Promise.all([asked.promise, answered.promise]);
   notice.remove();
   open(given, result);
-  return { ...known, reader: reader(), controls };
+  return { ...known, locale, reader: reader(), controls };
 }
 
 /** What the server wrote into the page. */
