@@ -22,7 +22,7 @@
 //! | [`export`] | all executions of a store as rows or traces, piece by piece; a collector of OpenTelemetry | tools, tokens |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL and rows, each declared once, only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
-//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |
+//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`; `app` inside MCP clients), the gateway, access control | what a tool does |
 //! | [`cli`] | clap, built from the tools' parameters: a command is its tool, positionals, a renderer and examples | rmcp |
 //! | [`config`], [`units`], [`node_outputs`], [`node_parameters`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls`, `undo` | settings; sizes; what n8n calls the outputs of a node; what its parameters say; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS; what is undone however a call ends | |
 //!

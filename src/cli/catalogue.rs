@@ -22,9 +22,9 @@ use crate::workflow::catalogue::build;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Build it from n8n's packages: from npm, or from a folder where n8n is installed
+    /// Build it from n8n's packages: from npm, or from a folder
     Update {
-        /// The folder
+        /// A folder where n8n is installed, or one with its two packages: as folders, or as npm packs them (.tgz)
         #[arg(long, value_name = "DIR")]
         from: Option<PathBuf>,
 
@@ -42,6 +42,9 @@ const NODES: &str = "dist/types/nodes.json";
 /// Where the packages of an installed n8n can be, below its folder.
 const INSTALLED: [&str; 4] = ["", "node_modules", "n8n/node_modules", "lib/node_modules/n8n/node_modules"];
 
+/// Where folders of packages can be that are not called like them, as in n8n's repository.
+const UNINSTALLED: [&str; 4] = ["", "@n8n", "packages", "packages/@n8n"];
+
 /// The node types of one package.
 struct Package {
     name: &'static str,
@@ -56,12 +59,12 @@ impl Command {
     }
 }
 
-/// Builds the catalogue from an installed n8n, or from the packages that npm downloads, and writes it.
+/// Builds the catalogue from the packages in a folder, or from those that npm downloads, and writes it.
 fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Error> {
     let to =
         to.ok_or_else(|| Error::Input("This system has no data folder: name the file with --catalogue.".to_owned()))?;
     let packages = match from {
-        Some(folder) => PACKAGES.iter().map(|name| installed(folder, name)).collect::<Result<Vec<_>, _>>()?,
+        Some(folder) => PACKAGES.iter().map(|name| in_folder(folder, name)).collect::<Result<Vec<_>, _>>()?,
         None => packed()?,
     };
     let sources: Vec<_> =
@@ -87,23 +90,37 @@ fn write(to: &Path, text: &[u8]) -> std::io::Result<()> {
     file.persist(to).map(drop).map_err(|error| error.error)
 }
 
-/// A package of the n8n that is installed in a folder.
-fn installed(folder: &Path, name: &'static str) -> Result<Package, Error> {
-    let found =
-        INSTALLED.iter().map(|below| folder.join(below).join(name)).find(|package| package.join(NODES).is_file());
-    let Some(package) = found else {
-        return Err(Error::Input(format!(
-            "There is no {name} in {}. Name a folder in which n8n is installed, or leave out --from to download it with npm.",
+/// A package in a folder: of the n8n that is installed there, or on its own.
+fn in_folder(folder: &Path, name: &'static str) -> Result<Package, Error> {
+    let installed = INSTALLED.iter().map(|below| folder.join(below).join(name));
+    let found = installed.chain(unpacked(folder, name)).find(|package| package.join(NODES).is_file());
+    match found {
+        Some(package) => read(&package, name),
+        None if archive(folder, name).is_some() => unpack(folder, name),
+        None => Err(Error::Input(format!(
+            "There is no {name} in {}. Name a folder in which n8n is installed, or one with this package as a folder or as a .tgz; without --from, npm downloads it.",
             folder.display()
-        )));
-    };
-    let read = |file: &str| {
-        std::fs::read(package.join(file))
-            .map_err(|error| Error::Input(format!("{} cannot be read: {error}.", package.join(file).display())))
-    };
-    let manifest: serde_json::Value = serde_json::from_slice(&read("package.json")?).unwrap_or_default();
-    let version = manifest["version"].as_str().unwrap_or("of an unknown version").to_owned();
-    Ok(Package { name, version, nodes: read(NODES)? })
+        ))),
+    }
+}
+
+/// The folders below this one that say that they are this package.
+fn unpacked(folder: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
+    let folders = UNINSTALLED.iter().filter_map(|below| std::fs::read_dir(folder.join(below)).ok());
+    let folders = folders.flatten().filter_map(Result::ok).map(|entry| entry.path());
+    folders.filter(move |folder| manifest(folder).is_some_and(|manifest| manifest["name"] == name))
+}
+
+fn manifest(package: &Path) -> Option<serde_json::Value> {
+    serde_json::from_slice(&std::fs::read(package.join("package.json")).ok()?).ok()
+}
+
+fn read(package: &Path, name: &'static str) -> Result<Package, Error> {
+    let file = package.join(NODES);
+    let nodes =
+        std::fs::read(&file).map_err(|error| Error::Input(format!("{} cannot be read: {error}.", file.display())))?;
+    let version = manifest(package).and_then(|manifest| Some(manifest["version"].as_str()?.to_owned()));
+    Ok(Package { name, version: version.unwrap_or_else(|| "of an unknown version".to_owned()), nodes })
 }
 
 /// The packages from the registry that npm is configured for.
@@ -126,17 +143,20 @@ fn packed() -> Result<Vec<Package>, Error> {
     PACKAGES.iter().map(|name| unpack(folder.path(), name)).collect()
 }
 
-/// One package from the folder that npm downloaded it to, such as `n8n-nodes-base-2.41.2.tgz`.
-fn unpack(folder: &Path, name: &'static str) -> Result<Package, Error> {
-    let broken = |why: &str| Error::Input(format!("npm's package {name} cannot be used: {why}."));
+/// The archive of a package in the folder that npm packed it to, such as `n8n-nodes-base-2.41.2.tgz`, and its version.
+fn archive(folder: &Path, name: &str) -> Option<(PathBuf, String)> {
     let prefix = format!("{}-", name.trim_start_matches('@').replace('/', "-"));
-    let files = std::fs::read_dir(folder).map_err(|error| broken(&error.to_string()))?;
-    let found = files.filter_map(Result::ok).find_map(|file| {
+    std::fs::read_dir(folder).ok()?.filter_map(Result::ok).find_map(|file| {
         let file_name = file.file_name().into_string().ok()?;
         let version = file_name.strip_prefix(&prefix)?.strip_suffix(".tgz")?.to_owned();
         version.starts_with(|char: char| char.is_ascii_digit()).then(|| (file.path(), version))
-    });
-    let (path, version) = found.ok_or_else(|| broken("npm did not write it"))?;
+    })
+}
+
+/// One package from the folder that npm packed it to.
+fn unpack(folder: &Path, name: &'static str) -> Result<Package, Error> {
+    let broken = |why: &str| Error::Input(format!("npm's package {name} cannot be used: {why}."));
+    let (path, version) = archive(folder, name).ok_or_else(|| broken("npm did not write it"))?;
     let nodes = nodes_of(&path).map_err(|error| broken(&error.to_string()))?;
     Ok(Package { name, version, nodes: nodes.ok_or_else(|| broken("it describes no node types"))? })
 }

@@ -27,6 +27,8 @@ const ERROR_BYTES: usize = 16 * 1024;
 
 /// Characters shown of n8n's own message: its list of problems in a workflow can be long.
 const MESSAGE_CHARS: usize = 1000;
+/// What n8n says about each node that it refuses as deprecated (`deprecated-nodes-validation.service.ts`).
+const DEPRECATED: &str = "this node type is deprecated";
 
 /// Below the 5 s after which n8n closes idle connections.
 const POOL_IDLE: Duration = Duration::from_secs(4);
@@ -214,6 +216,7 @@ impl Client {
                 error: TransientError::Status { status, message },
                 delay: retry_after(&headers).unwrap_or(RetryDelay::Backoff),
             },
+            400 if message.contains(DEPRECATED) => AttemptError::Final(Error::DeprecatedNodes { message }),
             413 => AttemptError::Final(Error::BodyTooLarge),
             _ => AttemptError::Final(Error::Refused { status, message }),
         }

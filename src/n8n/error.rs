@@ -33,6 +33,16 @@ pub enum Error {
         /// n8n's message, if any.
         message: String,
     },
+    /// n8n saves no deprecated node that is new or changed (400, since 2.42.6). Its message names each: type, name, and what
+    /// replaces it.
+    #[error(
+        "n8n returned 400{}. Workflows that have such nodes keep running until n8n 3.0. Replace or remove these nodes, or leave them exactly as they are; N8N_DEPRECATED_NODES_BLOCK=false in n8n allows them, before 3.0.",
+        said(.message)
+    )]
+    DeprecatedNodes {
+        /// n8n's message.
+        message: String,
+    },
     /// The change was saved, but its new version was not activated.
     #[error(
         "n8n saved the change but could not activate it ({message}). Add a trigger to the workflow, and check in n8n whether it is active."

@@ -97,11 +97,17 @@ impl Toolbox {
     /// What the page may call: the tools that change nothing, and the page's own calls if executions can be read at all.
     #[cfg(feature = "application")]
     pub(crate) fn for_page(&self) -> Self {
+        let tools = self.tools().filter(|tool| tool.reads_only()).chain(self.only_for_page().tools).collect();
+        Self { toolsets: Vec::new(), tools, read_only: true }
+    }
+
+    /// What the page may call besides the tools that are offered: nothing if executions cannot be read.
+    #[cfg(feature = "application")]
+    pub(crate) fn only_for_page(&self) -> Self {
         let reads_executions = self.find(executions::get_execution::TOOL.name).is_ok();
         // What is wrong in a node stands beside its parameters, whichever tools an agent has.
         let own = super::view::CALLS.into_iter().chain([&super::workflows::check_workflow::TOOL]);
-        let own = own.filter(|tool| reads_executions && self.find(tool.name).is_err());
-        let tools = self.tools().filter(|tool| tool.reads_only()).chain(own).collect();
+        let tools = own.filter(|tool| reads_executions && self.find(tool.name).is_err()).collect();
         Self { toolsets: Vec::new(), tools, read_only: true }
     }
 

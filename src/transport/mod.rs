@@ -2,6 +2,7 @@
 //! room that uses axum, and with the gateway the only one that runs rmcp.
 
 mod api_key;
+mod app;
 mod body;
 mod call;
 mod connections;
@@ -22,7 +23,7 @@ mod stdio;
 mod toolbox;
 mod view;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::Json;
 use serde_json::{Value, json};
@@ -49,8 +50,7 @@ pub use view::{PageSettings, View};
 /// # Errors
 /// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
-    let (context, toolbox) = (Arc::new(context), Arc::new(toolbox));
-    let server = ToolboxService { context, toolbox, shutdown: CancellationToken::new() };
+    let server = ToolboxService::new(context, toolbox, &PageSettings::default(), CancellationToken::new());
     stdio::serve(server, http::REQUEST_BYTES).await
 }
 
@@ -68,13 +68,13 @@ pub async fn serve_http(
 ) -> Result<(), String> {
     let listener = Listener::bind(address, "/mcp").await?;
     listener.warn_if_open(access);
-    let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
-    let shutdown = Shutdown::default();
+    let (guard, shutdown) = (Guard::new(access), Shutdown::default());
+    let server = ToolboxService::new(context, toolbox, page, shutdown.calls.clone());
+    let (context, toolbox) = (server.context.clone(), server.toolbox.clone());
     let health = health::routes(context.api.clone(), guard.clone());
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let page = view::Page::of_server(context.clone(), &toolbox, guard.clone(), page, shutdown.calls.clone());
-    let server = ToolboxService { context, toolbox, shutdown: shutdown.calls.clone() };
     let mcp =
         http::router(move || server.clone(), &guard, &shutdown, &limits, Some(Sessions::new(access.max_sessions)));
     http::serve_router(listener, mcp.merge(health).merge(rest).merge(view::routes(page)), shutdown).await;

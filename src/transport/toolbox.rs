@@ -5,15 +5,18 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use futures::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    JsonObject, ListPromptsResult, ListToolsResult, MetaObject, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, GetPromptRequestParams,
+    GetPromptResponse, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, MetaObject, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    ToolAnnotations,
 };
 use rmcp::{ErrorData, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
+use super::app::{self, App};
 use super::call::{Interrupted, bug_to_report, guarded};
 use super::mcp::{self, Answer, Page, Request};
+use super::view::PageSettings;
 use super::{api_key, progress, shutdown};
 use crate::n8n::Progress;
 use crate::toolkit::Arguments;
@@ -24,8 +27,10 @@ use crate::tools::{Context, Tool, Toolbox, Unavailable};
 pub(super) struct ToolboxService {
     pub(super) context: Arc<Context>,
     pub(super) toolbox: Arc<Toolbox>,
+    /// The page, for clients that show it.
+    app: Option<Arc<App>>,
     /// Cancels the calls in progress.
-    pub(super) shutdown: CancellationToken,
+    shutdown: CancellationToken,
 }
 
 impl ServerHandler for ToolboxService {
@@ -34,16 +39,38 @@ impl ServerHandler for ToolboxService {
         mcp::describe_server("n8n-lens", capabilities, &self.toolbox.instructions())
     }
 
-    async fn list_tools(&self, _page: Page, _request: Request) -> Answer<ListToolsResult> {
-        Ok(ListToolsResult::with_all_items(self.toolbox.tools().map(describe).collect()))
+    async fn initialize(&self, hello: InitializeRequestParams, request: Request) -> Answer<InitializeResult> {
+        request.peer.set_peer_info(hello.clone());
+        let mut server = self.negotiate_initialize(&hello)?;
+        if self.app.is_some() && app::is_announced(&hello.capabilities) {
+            app::announce(&mut server.capabilities);
+        }
+        Ok(server)
+    }
+
+    async fn discover(&self, request: Request) -> Answer<DiscoverResult> {
+        let mut server = self.get_info();
+        if self.app_of(&request).is_some() {
+            app::announce(&mut server.capabilities);
+        }
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), server))
+    }
+
+    async fn list_tools(&self, _page: Page, request: Request) -> Answer<ListToolsResult> {
+        let app = self.app_of(&request);
+        let own = app.into_iter().flat_map(App::own_tools);
+        let tools = self.toolbox.tools().chain(own).map(|tool| describe(tool, app));
+        Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.toolbox.find(name).ok().map(describe)
+        self.toolbox.find(name).ok().map(|tool| describe(tool, None))
     }
 
     async fn call_tool(&self, call: CallToolRequestParams, request: Request) -> Answer<CallToolResponse> {
-        let tool = match self.toolbox.find(&call.name) {
+        let app = self.app_of(&request);
+        let own = app.and_then(|app| app.find(&call.name).ok());
+        let tool = match own.map_or_else(|| self.toolbox.find(&call.name), Ok) {
             Ok(tool) => tool,
             Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string()).into()),
             Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
@@ -52,7 +79,8 @@ impl ServerHandler for ToolboxService {
             Ok(context) => self.run(tool, context, call.arguments.unwrap_or_default(), &request).await,
             Err(error) => failure(error.to_owned()),
         };
-        Ok(result.into())
+        let is_of_page = app.is_some() && app::is_of_page(&request.meta);
+        Ok(if is_of_page { app::for_page(result) } else { result }.into())
     }
 
     async fn list_prompts(&self, _page: Page, _request: Request) -> Answer<ListPromptsResult> {
@@ -69,13 +97,33 @@ impl ServerHandler for ToolboxService {
         text.map(mcp::prompt_text).map_err(|error| ErrorData::invalid_params(error.to_string(), None))
     }
 
+    async fn list_resources(&self, _page: Page, request: Request) -> Answer<ListResourcesResult> {
+        Ok(ListResourcesResult::with_all_items(self.app_of(&request).map(|_| App::resource()).into_iter().collect()))
+    }
+
     // Some clients read a resource even if the server has none.
-    async fn read_resource(&self, wanted: ReadResourceRequestParams, _: Request) -> Answer<ReadResourceResponse> {
-        Err(mcp::no_resource("This server has no resources.", &wanted.uri))
+    async fn read_resource(&self, wanted: ReadResourceRequestParams, request: Request) -> Answer<ReadResourceResponse> {
+        let Some(app) = self.app_of(&request) else {
+            return Err(mcp::no_resource("This server has no resources.", &wanted.uri));
+        };
+        let read = app.read(&wanted.uri).map(ReadResourceResponse::from);
+        read.ok_or_else(|| mcp::no_resource("Unknown resource; resources/list shows the only one.", &wanted.uri))
     }
 }
 
 impl ToolboxService {
+    /// The service of a toolbox; `page` is what the page knows about its server. `shutdown` cancels the calls in progress.
+    pub(super) fn new(context: Context, toolbox: Toolbox, page: &PageSettings, shutdown: CancellationToken) -> Self {
+        let app = App::new(&context, &toolbox, page).map(Arc::new);
+        Self { context: Arc::new(context), toolbox: Arc::new(toolbox), app, shutdown }
+    }
+
+    /// The page, for a request of a client that shows it.
+    fn app_of(&self, request: &Request) -> Option<&App> {
+        let capabilities = request.client_capabilities()?;
+        self.app.as_deref().filter(|_| app::is_announced(&capabilities))
+    }
+
     /// The context of one request: over HTTP it can carry its own n8n API key.
     fn context_of(&self, request: &Request) -> Result<Arc<Context>, &'static str> {
         match request.extensions.get::<Parts>().map_or(Ok(None), |parts| api_key::from_headers(&parts.headers))? {
@@ -119,7 +167,7 @@ fn failure(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-fn describe(tool: &Tool) -> rmcp::model::Tool {
+fn describe(tool: &Tool, app: Option<&App>) -> rmcp::model::Tool {
     let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(true);
     // The other hints mean something only of a tool that writes.
     let annotations = match tool.reads_only() {
@@ -127,14 +175,14 @@ fn describe(tool: &Tool) -> rmcp::model::Tool {
         false => annotations.destructive(tool.effect.is_destructive()).idempotent(tool.effect.is_idempotent()),
     };
     let described = mcp::describe(tool, annotations);
-    match tool.max_result_chars() {
-        Some(chars) => {
-            let mut meta = MetaObject::default();
-            meta.insert("anthropic/maxResultSizeChars".to_owned(), chars.into());
-            described.with_meta(meta)
-        }
-        None => described,
+    let mut meta = MetaObject::default();
+    if let Some(chars) = tool.max_result_chars() {
+        meta.insert("anthropic/maxResultSizeChars".to_owned(), chars.into());
     }
+    if let Some(app) = app {
+        app.mark(tool, &mut meta);
+    }
+    if meta.is_empty() { described } else { described.with_meta(meta) }
 }
 
 #[cfg(test)]
@@ -227,8 +275,8 @@ mod tests {
             catalogue: CatalogueCache::new(None),
             identical: IdenticalCalls::default(),
         };
-        let (context, toolbox) = (Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
-        let server = ToolboxService { context, toolbox, shutdown: CancellationToken::new() };
+        let toolbox = Toolbox::of(vec![&FAULTY]);
+        let server = ToolboxService::new(context, toolbox, &PageSettings::default(), CancellationToken::new());
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
         let (answers, mut stdin) = tokio::io::split(ours);

@@ -321,6 +321,43 @@ fn a_file_keeps_its_layout_and_untouched_values() {
     assert_eq!(keys, ["custom", "nodes", "connections", "name"]);
 }
 
+/// n8n 3.0 is not on npm: its packages come from an image or from its repository.
+#[test]
+fn a_catalogue_is_built_from_packages_in_any_folder() {
+    let from = fixtures::folder().join("catalogue");
+    let packages = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"];
+    let root = tempfile::tempdir().unwrap();
+    let repository = root.path().join("repository");
+    for (package, folder) in packages.iter().zip(["packages/nodes-base", "packages/@n8n/nodes-langchain"]) {
+        let folder = repository.join(folder);
+        std::fs::create_dir_all(folder.join("dist/types")).unwrap();
+        for file in ["package.json", "dist/types/nodes.json"] {
+            std::fs::copy(from.join(package).join(file), folder.join(file)).unwrap();
+        }
+    }
+    let archives = root.path().join("archives");
+    std::fs::create_dir(&archives).unwrap();
+    for (package, archive) in packages.iter().zip(["n8n-nodes-base-3.0.0.tgz", "n8n-n8n-nodes-langchain-3.0.0.tgz"]) {
+        let file = std::fs::File::create(archives.join(archive)).unwrap();
+        let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(file, flate2::Compression::fast()));
+        archive.append_dir_all("package", from.join(package)).unwrap();
+        archive.into_inner().unwrap().finish().unwrap();
+    }
+    let update = |from: &Path| {
+        let mut command = Command::new(crate::support::binary());
+        command.args(["catalogue", "update", "--from"]).arg(from).arg("--catalogue").arg(root.path().join("c.json"));
+        let output = command.env_clear().output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let said = update(&repository);
+    assert!(said.starts_with("13 node types of n8n-nodes-base 0.0.0-test"), "{said}");
+    let said = update(&archives);
+    assert!(said.starts_with("13 node types of n8n-nodes-base 3.0.0"), "{said}");
+    std::fs::remove_file(archives.join("n8n-nodes-base-3.0.0.tgz")).unwrap();
+    let said = update(&archives);
+    assert!(said.contains("There is no n8n-nodes-base in ") && said.contains("as a .tgz"), "{said}");
+}
+
 #[test]
 fn without_a_catalogue_the_types_in_use_are_searched() {
     let store = WorkflowStore::new(Flavour::V2);

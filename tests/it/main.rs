@@ -9,6 +9,8 @@
     reason = "a test fails by a panic, and nothing here is reachable"
 )]
 
+/// The page inside an MCP client, through the real binary.
+mod apps;
 /// Executions that are asked.
 mod asking;
 /// Answers stay within their budgets, and use them.
@@ -99,6 +101,8 @@ mod shutdown;
 /// Signals and pipes, through the real binary.
 #[cfg(unix)]
 mod signals;
+/// The skill that `setup` writes, through the real binary.
+mod skill;
 /// How many requests wait on n8n, and how many bodies are read, at once.
 mod slots;
 /// What programs that the binary starts inherit.

@@ -339,6 +339,32 @@ fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
     }
 }
 
+/// n8n 2.42.6 and newer, in n8n's own words.
+#[test]
+fn a_refusal_of_deprecated_nodes_names_them_and_says_what_is_possible() {
+    let store = store(Flavour::V2, false);
+    let message = |verb: &str, name: &str| {
+        format!(
+            "Cannot {verb} \"n8n-nodes-base.httpRequest\" node (\"{name}\"): this node type is deprecated. Replace it with the Code node or remove it from the workflow."
+        )
+    };
+    for (name, is_untouched) in [("Get", false), ("Hook", true)] {
+        let (answering, body) = (store.clone(), json!({"message": message("modify a", name)}).to_string());
+        let n8n = Server::start(move |request| match request.method.as_str() {
+            "PUT" => Reply::json(400, body.clone()),
+            _ => answering.answer(request).unwrap(),
+        });
+        let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "workflows", "--locale", "en"]);
+        let set = json!([{"type": "setNodeParameter", "nodeName": "Get", "path": "/url", "value": "b"}]);
+        let refused = client.call("edit_workflow", json!({"workflowId": "w", "operations": set})).unwrap_err();
+        assert!(refused.contains(&message("modify a", name)), "n8n's words: {refused}");
+        assert!(refused.contains("N8N_DEPRECATED_NODES_BLOCK=false"), "{refused}");
+        let untouched = format!("Not because of this edit: '{name}' was in the workflow before");
+        assert_eq!(refused.contains(&untouched), is_untouched, "{refused}");
+        assert_eq!(writes(&n8n), 1, "a write is never sent again");
+    }
+}
+
 /// A limit of the file system stands for a full disk.
 #[cfg(unix)]
 #[test]

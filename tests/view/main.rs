@@ -19,7 +19,7 @@ use std::process::Command;
 use std::sync::{Mutex, Once};
 
 use serde_json::{Value, json};
-
+use support::http_client::HttpServer;
 use support::mcp_client::KEY;
 use support::n8n_store::N8nFolder;
 use support::server;
@@ -99,6 +99,21 @@ fn a_file_leads_the_browser_to_the_page() {
     let mut node = Command::new("node");
     node.arg("--test").arg(folder().join("entry.mjs")).env("VIEW_MODULES", modules);
     run(node.env("VIEW_URL", format!("file://{}", file.trim_end())));
+}
+
+#[test]
+#[ignore = "runs npm and Chromium"]
+fn the_page_works_inside_an_mcp_client() {
+    let _browser = BROWSER.lock();
+    let modules = modules();
+    let n8n = server::n8n(bodies().1);
+    let server = HttpServer::start(&n8n.url(), &["--locale", "en"]);
+    let mut node = Command::new("node");
+    node.arg("--test")
+        .arg(folder().join("app.mjs"))
+        .env("VIEW_MODULES", modules)
+        .env("VIEW_URL", "http://client.test/");
+    run(node.env("VIEW_MCP", format!("http://{}/mcp", server.authority)));
 }
 
 #[test]

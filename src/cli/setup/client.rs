@@ -126,6 +126,39 @@ impl Client {
     }
 }
 
+/// Where a client reads skills: folders, below the user's home folder and below that of a project. Sources: the page about
+/// skills in the documentation of each client, November 2026.
+impl Client {
+    /// The user's folder; `None` if the client reads no such folder, or on a system without a home folder.
+    pub(super) fn user_skills(self) -> Option<PathBuf> {
+        let folder = match self {
+            Self::ClaudeCode => {
+                folder_of("CLAUDE_CONFIG_DIR").or_else(|| Some(dirs::home_dir()?.join(".claude")))?.join("skills")
+            }
+            Self::Cursor => dirs::home_dir()?.join(".cursor/skills"),
+            Self::VsCode => dirs::home_dir()?.join(".copilot/skills"),
+            Self::Codex => dirs::home_dir()?.join(".agents/skills"),
+            Self::Gemini => folder_of("GEMINI_CLI_HOME").or_else(dirs::home_dir)?.join(".gemini/skills"),
+            Self::Devin => dirs::home_dir()?.join(".codeium/windsurf/skills"),
+            Self::ClaudeDesktop => return None,
+        };
+        Some(folder)
+    }
+
+    /// The folder of a project, below the project's.
+    pub(super) fn project_skills(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some(".claude/skills"),
+            Self::Cursor => Some(".cursor/skills"),
+            Self::VsCode => Some(".github/skills"),
+            Self::Codex => Some(".agents/skills"),
+            Self::Gemini => Some(".gemini/skills"),
+            Self::Devin => Some(".windsurf/skills"),
+            Self::ClaudeDesktop => None,
+        }
+    }
+}
+
 /// The folder that a variable names.
 fn folder_of(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)

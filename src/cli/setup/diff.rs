@@ -25,6 +25,14 @@ pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, 
     }
 }
 
+/// The differences between two texts that hold no secrets, in unified form; `None` is a file that does not exist.
+pub(super) fn of_texts(file: &str, old: Option<&str>, new: Option<&str>) -> String {
+    let name = |text: Option<&str>| if text.is_some() { file } else { "/dev/null" };
+    let (before, after) = (name(old), name(new));
+    let difference = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
+    difference.unified_diff().header(before, after).to_string().trim_end().to_owned()
+}
+
 /// A difference in which no line is much longer than [`LINE_CHARS`]. Two long lines are shown where they
 /// begin to differ.
 fn clipped(difference: &str) -> String {

@@ -108,6 +108,21 @@ impl ClientFile {
         Ok(copy)
     }
 
+    /// Deletes the file, and its folder if nothing else is in it. Returns the path of a copy, if one is to be kept.
+    ///
+    /// # Errors
+    /// A sentence, if it cannot be deleted.
+    pub(super) fn delete(&self, keeps_copy: bool) -> Result<Option<PathBuf>, String> {
+        let undeletable = |error: std::io::Error| {
+            format!("{} cannot be deleted: {error}. Check its permissions.", self.path.display())
+        };
+        let copy = if keeps_copy { self.copy().map_err(undeletable)? } else { None };
+        fs::remove_file(&self.path).map_err(undeletable)?;
+        // A folder that is not empty stays.
+        let _ = self.path.parent().map(fs::remove_dir);
+        Ok(copy)
+    }
+
     /// Copies the file to a new one next to it.
     fn copy(&self) -> std::io::Result<Option<PathBuf>> {
         let Some(content) = &self.content else { return Ok(None) };

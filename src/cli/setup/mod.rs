@@ -14,6 +14,7 @@ mod launch;
 mod notes;
 #[cfg(feature = "gateway")]
 mod remote;
+mod skill;
 mod toml;
 
 use std::path::{Path, PathBuf};
@@ -49,6 +50,10 @@ pub(super) struct Setup {
     #[arg(long)]
     project: bool,
 
+    /// Write, or with --remove delete, the skill instead: how an agent gets from a question to a proven fix
+    #[arg(long, conflicts_with = "http")]
+    skill: bool,
+
     /// Connect to an n8n-lens that serves HTTP at this address, such as http://127.0.0.1:3000/mcp
     #[arg(long, value_name = "URL")]
     http: Option<String>,
@@ -64,6 +69,9 @@ impl Setup {
     /// Shows or makes the change. The file that was written stays, and the command succeeds, even if the check after it
     /// fails.
     pub(super) async fn run(self) -> Result<(), Error> {
+        if self.skill {
+            return skill::run(self.client, self.remove, self.project, self.write);
+        }
         let sources = Sources::api(self.api.clone());
         let server = if self.remove { None } else { Some(self.server(&sources)?) };
         let path = self.path()?;

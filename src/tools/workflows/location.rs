@@ -249,13 +249,21 @@ async fn edit_in_n8n<T>(
 /// n8n refuses a workflow for any of its nodes, such as one that it has deprecated (since 2.42.6): says which of those that it
 /// names were there before.
 fn naming_untouched(error: Error, before: &Document, after: &Document) -> Error {
-    let Error::N8n(n8n::Error::Refused { status: 400, message }) = &error else { return error };
+    let (message, is_exact) = match &error {
+        Error::N8n(n8n::Error::Refused { status: 400, message }) => (message, false),
+        Error::N8n(n8n::Error::DeprecatedNodes { message }) => (message, true),
+        _ => return error,
+    };
     let (Ok(before), Ok(after)) = (before.nodes(), after.nodes()) else { return error };
     let written = |node: &Members| serde_json::to_string(node).unwrap_or_default();
     let after: HashSet<_> = after.iter().map(written).collect();
     let is_named = |node: &&Members| {
-        let names = ["name", "type"].map(|member| text(node, member).filter(|name| !name.is_empty()));
-        names.into_iter().flatten().any(|name| message.contains(&name))
+        let named = |member| text(node, member).filter(|name| !name.is_empty());
+        match is_exact {
+            // The type is named, too, but other nodes can have it.
+            true => named("name").is_some_and(|name| message.contains(&format!("(\"{name}\")"))),
+            false => ["name", "type"].into_iter().filter_map(named).any(|name| message.contains(&name)),
+        }
     };
     let untouched = before.iter().filter(is_named).filter(|node| after.contains(&written(node)));
     let names: Vec<_> = untouched.filter_map(|node| text(node, "name")).collect();

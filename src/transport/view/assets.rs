@@ -19,9 +19,10 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 41] = files![
+static FILES: [(&str, &[u8]); 42] = files![
     "address.js",
     "api.js",
+    "app.js",
     "cause.js",
     "compare.js",
     "copy.js",
@@ -89,7 +90,7 @@ impl Asset {
     }
 }
 
-fn compress(text: &[u8]) -> Vec<u8> {
+pub(super) fn compress(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     // Writing to memory does not fail.
     let _ = encoder.write_all(text);
@@ -114,6 +115,12 @@ pub(super) fn respond(name: &str, headers: &HeaderMap) -> Response {
         true => (about, content, [(CONTENT_ENCODING, "gzip")], asset.compressed.clone()).into_response(),
         false => (about, content, asset.text).into_response(),
     }
+}
+
+/// The text of a file; empty if there is none.
+pub(super) fn text(name: &str) -> &'static str {
+    let text = FILES.iter().find(|(other, _)| *other == name).map(|(_, text)| *text);
+    text.and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `POST /view/call`: a tool, and its progress, as lines of JSON. `POST /view/prove`: the same for the one thing that the page can
 //! do besides reading, which takes more than being let in.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,15 +123,20 @@ async fn run(page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>
     let _ = lines.send(Bytes::from(last + "\n")).await;
 }
 
-/// The last line: what the tool returned, without the envelope, and with its hints in the words of the page.
+/// The last line.
 fn result(answer: &str) -> String {
+    format!("{{\"result\":{}}}", for_page(answer))
+}
+
+/// What a tool returned, without the envelope, and with its hints in the words of the page.
+pub(in crate::transport) fn for_page(answer: &str) -> Cow<'_, str> {
     let data = serde_json::from_str::<Answer<'_>>(answer).ok().and_then(|answer| answer.data);
     let data = data.map_or(answer, RawValue::get);
-    format!("{{\"result\":{}}}", for_page(data).as_deref().unwrap_or(data))
+    told(data).map_or(data.into(), Cow::Owned)
 }
 
 /// An answer with the words of the page in `truncated.reason` and `notes`; `None` if it has neither.
-fn for_page(data: &str) -> Option<String> {
+fn told(data: &str) -> Option<String> {
     let mut members: IndexMap<String, Box<RawValue>> = serde_json::from_str(data).ok()?;
     let reason = members.get("truncated").and_then(|truncated| {
         let mut truncated: Map<String, Value> = serde_json::from_str(truncated.get()).ok()?;

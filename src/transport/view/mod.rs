@@ -3,6 +3,7 @@
 
 mod assets;
 mod call;
+mod document;
 mod entrance;
 mod items;
 mod notice;
@@ -22,6 +23,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::call::for_page;
 use self::entrance::{Entrance, Refused};
 use super::body::BodyLimits;
 use super::guard::Guard;
@@ -129,15 +131,8 @@ impl Page {
         // A proof runs in n8n, and needs the values as they are.
         let can_prove = context.api.is_some() && !context.redact;
         let prover = toolbox.find(prove_fix::TOOL.name).ok().filter(|_| can_prove);
-        let about = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
-            "n8nUrl": context.api.as_ref().map(|api| api.editor()),
-            "execution": settings.execution,
-            "store": context.store.is_some(),
-            "proof": prover.is_some(),
-        });
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
+        let about = about_server(&context, settings, prover.is_some());
         Self { context, toolbox, prover, guard, entrance, locale: settings.locale, about, limits, shutdown }
     }
 
@@ -155,6 +150,23 @@ impl Page {
     fn locale(&self, headers: &HeaderMap) -> Locale {
         self.locale.unwrap_or_else(|| notice::preferred(headers))
     }
+}
+
+/// What the page knows about its server, and whether it may prove a draft.
+fn about_server(context: &Context, settings: &PageSettings, proves: bool) -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
+        "n8nUrl": context.api.as_ref().map(|api| api.editor()),
+        "execution": settings.execution,
+        "store": context.store.is_some(),
+        "proof": proves,
+    })
+}
+
+/// The page as one document for an MCP client, which shows it in a frame and reaches the server in its stead.
+pub(super) fn document(context: &Context, settings: &PageSettings) -> String {
+    document::of("app.js", "main.js", &about_server(context, settings, false))
 }
 
 /// The routes.

@@ -1,4 +1,4 @@
-//! Rules about connections.
+//! Rules about connections and outputs.
 
 use super::super::catalogue::{NodePorts, NodeState, NodeType};
 use super::super::edit::labelled_outputs;
@@ -25,7 +25,19 @@ pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a 
             found.push(Problem::new(Rule::NoSuchOutput, &connection.source).with_detail(detail));
         }
     }
+    found.extend(view.active().filter_map(|(index, node)| always_outputs(node, &outputs[index])));
     found
+}
+
+/// n8n's own migration report names such nodes (`always-output-data-multi-output-v3`): since 3.0, the empty item is added only
+/// where all outputs are empty.
+fn always_outputs(node: &ParsedNode, outputs: &NodePorts) -> Option<Problem> {
+    let is_on = node.raw("alwaysOutputData").is_some_and(|value| value.get() == "true");
+    let has_error_output = node.on_error.as_deref() == Some("continueErrorOutput");
+    let has_several = matches!(outputs, NodePorts::Known(_)) && outputs.has("main", 1);
+    let detail = "before n8n 3.0, its first output gets an empty item although another one has items";
+    let problem = || Problem::new(Rule::AlwaysOutputsData, &node.name).with_detail(detail.to_owned());
+    (is_on && (has_error_output || has_several)).then(problem)
 }
 
 /// The outputs that are surely all: of a version that the catalogue knows, and with the parameters that decide them.

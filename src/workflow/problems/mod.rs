@@ -88,6 +88,9 @@ pub enum Rule {
     NotUpstream,
     /// A connection begins at an output that its node does not have.
     NoSuchOutput,
+    /// A node with several outputs always outputs data: before n8n 3.0, its first output gets an empty item although another
+    /// one has items.
+    AlwaysOutputsData,
     /// Two nodes have one name.
     DuplicateName,
     /// Two triggers have one URL.
@@ -107,6 +110,7 @@ impl Rule {
             Self::NoSuchNode => "noSuchNode",
             Self::NotUpstream => "notUpstream",
             Self::NoSuchOutput => "noSuchOutput",
+            Self::AlwaysOutputsData => "alwaysOutputsData",
             Self::DuplicateName => "duplicateName",
             Self::DuplicateWebhook => "duplicateWebhook",
         }
@@ -114,7 +118,11 @@ impl Rule {
 
     fn severity(self) -> Severity {
         match self {
-            Self::MissingEquals | Self::LoopNeverReturns | Self::NoSuchNode | Self::NoSuchOutput => Severity::Warning,
+            Self::MissingEquals
+            | Self::LoopNeverReturns
+            | Self::NoSuchNode
+            | Self::NoSuchOutput
+            | Self::AlwaysOutputsData => Severity::Warning,
             _ => Severity::Error,
         }
     }

@@ -270,3 +270,25 @@ fn many_names_take_no_time() {
     assert_eq!(problems.len(), 50_000 + 1 + 2_000);
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
+
+#[test]
+fn always_output_data_is_meant_for_one_output() {
+    let of = |kind: &str, parameters: Value, more: Value| {
+        let mut asked = node("A", kind, 2.2, parameters);
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        lines(&[asked], &[])
+    };
+    let (always, on_error) = (json!({"alwaysOutputData": true}), "continueErrorOutput");
+    let problem =
+        "alwaysOutputsData A: before n8n 3.0, its first output gets an empty item although another one has items";
+    let conditions = || json!({"conditions": {}});
+    assert_eq!(of("if", conditions(), always.clone()), [problem]);
+    assert_eq!(
+        of("httpRequest", json!({"url": "u"}), json!({"alwaysOutputData": true, "onError": on_error})),
+        [problem]
+    );
+    assert!(of("if", conditions(), json!({"alwaysOutputData": false})).is_empty());
+    assert!(of("if", conditions(), json!({"alwaysOutputData": true, "disabled": true})).is_empty());
+    assert!(of("set", json!({"value": "v"}), always.clone()).is_empty(), "one output");
+    assert!(of("someNode", json!({"a": 1}), always).is_empty(), "its outputs are not known");
+}

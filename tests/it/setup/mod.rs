@@ -4,6 +4,8 @@
 mod entries;
 /// What happens to a file.
 mod files;
+/// The file with the skill.
+mod skills;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -39,9 +39,20 @@ export function format(state) {
   return `#/${state.id ?? ''}${query ? `?${query}` : ''}`;
 }
 
+/** Where the address is kept: in the browser's own bar and history, unless the page is shown where it has neither. */
+let bar = {
+  get: () => location.hash,
+  set: (address, replace) => (replace ? history.replaceState(null, '', address) : history.pushState(null, '', address)),
+};
+
+/** Keeps the address elsewhere: `get` returns it, `set` takes the next one and whether it replaces this one. */
+export function keepAddress(other) {
+  bar = other;
+}
+
 /** The state of the page now. */
 export function current() {
-  return parse(location.hash);
+  return parse(bar.get());
 }
 
 /** The address of the state now with these changes; one that names another node forgets the run and item. */
@@ -56,10 +67,13 @@ export function link(changes) {
  * a key that follows at once counts from there.
  */
 export function go(changes, { replace = false } = {}) {
-  const address = link(changes);
-  if (address === location.hash) return;
-  if (replace) history.replaceState(null, '', address);
-  else history.pushState(null, '', address);
+  visit(link(changes), { replace });
+}
+
+/** Goes to an address in the same way. */
+export function visit(address, { replace = false } = {}) {
+  if (address === bar.get()) return;
+  bar.set(address, replace);
   dispatchEvent(new Event('hashchange'));
 }
 

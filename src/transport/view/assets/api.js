@@ -8,6 +8,14 @@ const answers = new Map();
 
 let always = {};
 
+/** How the server is reached: over HTTP, unless the page is shown inside a client, which has no address for files. */
+let server = { about: aboutOverHttp, call: callOverHttp, hasFiles: true };
+
+/** Reaches the server in another way: `about` and `call` as below, without what is kept here. */
+export function reach(other) {
+  server = other;
+}
+
 /** Forgets the answers that are kept; `parameters` are part of every call about an execution from now on. */
 export function restart(parameters = {}) {
   answers.clear();
@@ -19,19 +27,24 @@ export function restart(parameters = {}) {
  * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`. `fresh`: no answer that is kept.
  */
 export async function call(tool, parameters, { signal, progress, fresh = false } = {}) {
-  const body = JSON.stringify({ tool, arguments: parameters.id ? { ...parameters, ...always } : parameters });
-  const kept = fresh ? null : answers.get(body);
+  const given = parameters.id ? { ...parameters, ...always } : parameters;
+  const key = JSON.stringify({ tool, arguments: given });
+  const kept = fresh ? null : answers.get(key);
   if (kept) {
-    answers.delete(body);
-    answers.set(body, kept);
+    answers.delete(key);
+    answers.set(key, kept);
     return kept;
   }
-  const result = await answered(await post('call', body, signal), progress);
-  if (!fresh) keep(body, result);
+  const result = await server.call(tool, given, { signal, progress });
+  if (!fresh) keep(key, result);
   return result;
 }
 
-/** Proves the draft of the workflow of an execution, after a person has confirmed it. */
+async function callOverHttp(tool, given, { signal, progress }) {
+  return answered(await post('call', JSON.stringify({ tool, arguments: given }), signal), progress);
+}
+
+/** Proves the draft of the workflow of an execution, after a person has confirmed it. Only over HTTP. */
 export async function prove(id, { signal, progress } = {}) {
   return answered(await post('prove', JSON.stringify({ id, confirmed: true }), signal), progress);
 }
@@ -95,15 +108,24 @@ async function* lines(body) {
   }
 }
 
-function keep(body, result) {
-  answers.set(body, result);
+function keep(key, result) {
+  answers.set(key, result);
   if (answers.size > ANSWERS) answers.delete(answers.keys().next().value);
 }
 
 /** What the page must know about its server: version, locale, address of n8n, the execution it was opened with. */
-export async function about() {
+export function about() {
+  return server.about();
+}
+
+async function aboutOverHttp() {
   const response = await accepted(await fetch('about'));
   return response.json();
+}
+
+/** Whether items can be downloaded as a file. */
+export function hasFiles() {
+  return server.hasFiles === true;
 }
 
 /** The address of all items of an output as a file, of one run or of all; `format`: `csv` or `jsonl`. */

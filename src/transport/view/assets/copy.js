@@ -1,6 +1,6 @@
 // What one takes along: buttons that copy a text, the items of a node as files, and the request of an HTTP Request node as a command.
 
-import { itemsFile } from './api.js';
+import { hasFiles, itemsFile } from './api.js';
 import { fill, h } from './dom.js';
 import { t } from './words.js';
 
@@ -19,8 +19,9 @@ export function copyButton(word, text, kind = 'button') {
   } }, said);
 }
 
-/** Links to all items of an output as files: of this run, and of all `runs` if there are several. */
+/** Links to all items of an output as files: of this run, and of all `runs` if there are several. Nothing where there are no files. */
 export function downloads(id, { nodeName, runIndex = 0, outputIndex = 0 }, runs) {
+  if (!hasFiles()) return null;
   const links = (word, place) => h('li', {}, word && h('span', { class: 'fine' }, word, ' '), [['csv', 'CSV'], ['jsonl', t('jsonLines')]].map(([format, name]) =>
     [' ', h('a', { href: itemsFile(id, place, format) }, name)]));
   const all = { nodeName, outputIndex };

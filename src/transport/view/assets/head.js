@@ -18,7 +18,7 @@ export function head({ execution, nodes, moreNodes = 0 }, server) {
       badge(status),
       h('span', { class: 'actions' },
         !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) }, t('compareWithGood')),
-        external(execution, server), copyButton(t('copyLink'), () => location.href))),
+        external(execution, server), !server.controls && copyButton(t('copyLink'), () => location.href))),
     h('ul', { class: 'facts' }, [
       id && h('span', { class: 'number' }, `#${id}`),
       mode && h('span', {}, shown(mode)),

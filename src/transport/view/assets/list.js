@@ -1,6 +1,6 @@
 // The list of executions: its filters, which are in the address, and the next page as one scrolls.
 
-import { format, go, to } from './address.js';
+import { format, go, to, visit } from './address.js';
 import { call } from './api.js';
 import { unescaped } from './cause.js';
 import { data, fill, h, shown, svg } from './dom.js';
@@ -185,7 +185,7 @@ function funnel() {
 
 function openById(event) {
   const id = event.target.value.trim().replace(/^#/, '');
-  if (event.key === 'Enter' && /^\d+$/.test(id)) location.hash = format({ id });
+  if (event.key === 'Enter' && /^\d+$/.test(id)) visit(format({ id }));
 }
 
 /** The filters of a state, as the tools for all executions take them. */

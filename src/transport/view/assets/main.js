@@ -1,6 +1,6 @@
 // Starts the page and shows what the address says: the list of executions, or one of them.
 
-import { current, format, refreshLinks } from './address.js';
+import { current, format, refreshLinks, visit } from './address.js';
 import { about, restart } from './api.js';
 import { fill, h, shown } from './dom.js';
 import { Execution } from './execution.js';
@@ -22,14 +22,15 @@ async function start() {
     document.body.append(h('p', { class: 'notice failed', role: 'alert' }, shown(error.message)));
     return;
   }
-  chooseLanguage(server.locale);
+  chooseLanguage(server.locale, server.reader);
   // A file has no list: the page opens with its one execution.
-  if (server.execution && !current().id) history.replaceState(null, '', format({ ...current(), id: server.execution }));
+  if (server.execution && !current().id) visit(format({ ...current(), id: server.execution }), { replace: true });
   document.body.append(
     h('a', { class: 'skip', href: '#main', onclick: skip }, t('skip')),
     h('header', { class: 'bar' },
       h('nav', { 'aria-label': t('whereYouAre') }, trail),
       search,
+      server.controls?.(),
       h('button', { type: 'button', class: 'quiet', onclick: showHelp, 'aria-label': t('help'), title: t('help') }, '?')),
     main,
   );

@@ -51,11 +51,13 @@ export class Waterfall {
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.recolour = () => { this.colours = null; this.draw(); };
     this.dark.addEventListener('change', this.recolour);
+    addEventListener('themechange', this.recolour);
   }
 
   leave() {
     this.observer.disconnect();
     this.dark.removeEventListener('change', this.recolour);
+    removeEventListener('themechange', this.recolour);
     this.#reading?.abort();
     clearTimeout(this.timer);
   }
