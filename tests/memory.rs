@@ -256,8 +256,7 @@ fn recorded_items_do_not_stay_in_memory() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let recorded = |number: usize| {
         let body = shape(2, 1, number, Item::String(1000), Name::Step).body();
-        let nodes = std::sync::Arc::new(std::collections::HashSet::from([body.node_name(1)]));
-        let projection = RecordingProjection { nodes, hash: n8n_lens::workflow::replay::hash };
+        let projection = RecordingProjection::keeping(std::collections::HashSet::from([body.node_name(1)]));
         let mut kept = 0;
         let peak = peak(|| {
             let recording = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();

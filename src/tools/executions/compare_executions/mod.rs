@@ -13,7 +13,6 @@ use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Flag, Id, Locale, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::replay;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -104,7 +103,7 @@ async fn values_of(
     progress: &Progress,
 ) -> Result<Vec<ValueDifference>, Error> {
     let source = context.executions();
-    let hashes = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+    let hashes = RecordingProjection::of_items();
     let one = source.read(this, &hashes, progress).await?.view?;
     let another = source.read(other, &hashes, progress).await?.view?;
     let places = first_places(&one, &another, Some);

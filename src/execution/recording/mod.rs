@@ -2,24 +2,27 @@
 //!
 //! Of each item only a hash is held, so that two executions can be compared item by item. The items themselves are kept only of
 //! the nodes that are named, which are to answer as they did: one after another in a [`Spool`], in a temporary file if there are
-//! many.
+//! many. Items are captured byte for byte; one of more than 1 MiB is read piece by piece.
+
+mod hash;
+mod item;
 
 use std::collections::HashSet;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use self::hash::chained;
+use self::item::ItemHashes;
 use super::Error;
 use super::failure::Failure;
 use super::header::Header;
-use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
+use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
 use super::source::InputSource;
 use super::workflow;
-use crate::json::{Cursor, Keep, Projection, ReadAt, ReadError, Spool};
+use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadAt, ReadError, Spool};
 
 /// The most bytes of items that are kept in memory.
 pub const ITEMS_IN_MEMORY: usize = 4 * 1024 * 1024;
@@ -38,11 +41,31 @@ const MESSAGE_CHARS: usize = 4000;
 
 /// Reads a [`Recording`].
 #[derive(Clone, Debug)]
-pub struct RecordingProjection {
-    /// The nodes whose items are kept.
-    pub nodes: Arc<HashSet<String>>,
-    /// The hash of an item's `json`, given its JSON text without white space.
-    pub hash: fn(&str) -> u64,
+pub struct RecordingProjection(RecordedItems);
+
+/// Which items are read.
+#[derive(Clone, Debug)]
+enum RecordedItems {
+    None,
+    /// All are hashed; those of these nodes are kept.
+    All(Arc<HashSet<String>>),
+}
+
+impl RecordingProjection {
+    /// Without items: which nodes ran, what fed them, and how they ended.
+    pub fn of_runs() -> Self {
+        Self(RecordedItems::None)
+    }
+
+    /// With the hash of every item.
+    pub fn of_items() -> Self {
+        Self::keeping(HashSet::new())
+    }
+
+    /// With the hash of every item, and with the items of these nodes.
+    pub fn keeping(nodes: HashSet<String>) -> Self {
+        Self(RecordedItems::All(Arc::new(nodes)))
+    }
 }
 
 /// What was read.
@@ -71,7 +94,7 @@ pub struct Recording {
 pub enum Incomplete {
     /// The items that are kept have more than [`ITEMS_BYTES`].
     Items,
-    /// An item has more than 1 MiB.
+    /// An item of more than 1 MiB has half of a surrogate pair, or a character that can stand for one.
     LargeItem,
     /// There are more items or runs than are held.
     Runs,
@@ -106,6 +129,10 @@ pub struct RecordedRun {
 pub struct RecordedOutput {
     /// The hash of each item's `json`.
     pub hashes: Vec<u64>,
+    /// One hash of the names, types and sizes of all their files.
+    pub files: u64,
+    /// One hash of what they came from, `pairedItem`.
+    pub pairing: u64,
     /// How many of them stand for an error.
     pub errors: u64,
 }
@@ -157,11 +184,23 @@ impl Projection for RecordingProjection {
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Whole));
 
     fn window(&self) -> Range<u64> {
-        0..u64::MAX
+        match self.0 {
+            RecordedItems::None => 0..0,
+            RecordedItems::All(_) => 0..u64::MAX,
+        }
+    }
+
+    /// Byte for byte: what a node answers in a copy is what was recorded, half of a surrogate pair included.
+    fn pruner(&self) -> Pruner {
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::all())
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let execution = runs::read(cursor, |_| Reader::new(self.clone()), workflow::read_json)?;
+        let kept = match &self.0 {
+            RecordedItems::None => Arc::default(),
+            RecordedItems::All(nodes) => nodes.clone(),
+        };
+        let execution = runs::read(cursor, |_| Reader::new(kept.clone()), workflow::read_json)?;
         let (data, reader) = (execution.data, execution.runs);
         Ok(Recording {
             header: execution.header,
@@ -178,7 +217,8 @@ impl Projection for RecordingProjection {
 
 /// Reads the runs.
 struct Reader {
-    projection: RecordingProjection,
+    /// The nodes whose items are kept.
+    kept: Arc<HashSet<String>>,
     nodes: IndexMap<String, RecordedNode>,
     node: RecordedNode,
     outputs: Vec<RecordedOutput>,
@@ -194,18 +234,10 @@ struct Reader {
     incomplete: Option<Incomplete>,
 }
 
-/// The parts of an item that are looked at.
-#[derive(Deserialize)]
-struct Parted<'a> {
-    #[serde(borrow)]
-    json: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
-
 impl Reader {
-    fn new(projection: RecordingProjection) -> Self {
+    fn new(kept: Arc<HashSet<String>>) -> Self {
         Self {
-            projection,
+            kept,
             nodes: IndexMap::new(),
             node: RecordedNode::default(),
             outputs: Vec::new(),
@@ -229,39 +261,57 @@ impl Reader {
         self.outputs.get_mut(at)
     }
 
-    fn add(&mut self, output: u64, text: &str) {
-        self.hashes += 1;
-        if self.hashes > MAX_ITEMS {
+    /// Reads an item, and keeps it if those of its node are.
+    fn read_item<R: Read>(&mut self, item: Item<'_, R>) -> Result<Option<ItemHashes>, ReadError> {
+        if self.hashes >= MAX_ITEMS {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
-            return;
+            return item.skip().map(|()| None);
         }
-        let parted: Option<Parted<'_>> = serde_json::from_str(text).ok();
-        let json = parted.as_ref().and_then(|item| item.json).map_or("{}", RawValue::get);
-        let hash = (self.projection.hash)(json);
-        let is_error = parted.as_ref().is_some_and(|item| item.error.is_some()) || json.starts_with(r#"{"error":"#);
-        if self.keeps_items && self.incomplete.is_none() {
-            self.incomplete = self.keep(text).err();
+        let mut keeper = Keeper { reader: self, has_begun: false };
+        let hashes = match item {
+            // The window holds every item, or none.
+            Item::Omitted(_) => return Ok(None),
+            Item::Captured(json) => Some(item::read(&compact(&json), &mut keeper).map_err(ReadError::Io)?),
+            Item::Unread(cursor) => item::stream(cursor, &mut keeper)?,
+        };
+        self.hashes += 1;
+        if hashes.is_none() {
+            self.incomplete = self.incomplete.or(Some(Incomplete::LargeItem));
         }
-        let Some(output) = self.output(output) else { return };
-        output.hashes.push(hash);
-        output.errors += u64::from(is_error);
-    }
-
-    /// Keeps an item.
-    fn keep(&mut self, text: &str) -> Result<(), Incomplete> {
-        let begin = self.run_begin;
-        let items = self.items.get_or_insert_with(|| Spool::new(ITEMS_IN_MEMORY, None));
-        if items.len() + text.len() as u64 > ITEMS_BYTES {
-            return Err(Incomplete::Items);
-        }
-        let comma = if items.len() > begin { "," } else { "" };
-        let added = items.add(comma.as_bytes()).and_then(|()| items.add(text.as_bytes()));
-        added.map_err(|error| Incomplete::Disk(error.kind()))
+        Ok(hashes)
     }
 
     /// How many bytes of items are kept so far.
-    fn kept(&self) -> u64 {
+    fn kept_bytes(&self) -> u64 {
         self.items.as_ref().map_or(0, ReadAt::len)
+    }
+}
+
+/// Keeps an item, if those of its node are kept and there is room: otherwise says why not, and lets the reading go on.
+struct Keeper<'a> {
+    reader: &'a mut Reader,
+    /// Whether a byte of the item is kept.
+    has_begun: bool,
+}
+
+impl Write for Keeper<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Reader { items, run_begin, keeps_items, incomplete, .. } = &mut *self.reader;
+        if *keeps_items && incomplete.is_none() {
+            let items = items.get_or_insert_with(|| Spool::new(ITEMS_IN_MEMORY, None));
+            let comma: &[u8] = if self.has_begun || items.len() == *run_begin { b"" } else { b"," };
+            self.has_begun = true;
+            *incomplete = match items.add(comma).and_then(|()| items.add(bytes)) {
+                Ok(()) if items.len() > ITEMS_BYTES => Some(Incomplete::Items),
+                Ok(()) => None,
+                Err(error) => Some(Incomplete::Disk(error.kind())),
+            };
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -271,23 +321,24 @@ impl RunObserver for Reader {
 
     fn begin_node(&mut self, name: &str) {
         (self.node, self.outputs) = (RecordedNode::default(), Vec::new());
-        self.keeps_items = self.projection.nodes.contains(name);
-        self.run_begin = self.kept();
+        self.keeps_items = self.kept.contains(name);
+        self.run_begin = self.kept_bytes();
     }
 
     fn begin_lists(&mut self, _: u64, side: Side) {
         self.outputs = Vec::new();
-        self.run_begin = self.kept();
+        self.run_begin = self.kept_bytes();
         self.is_output = matches!(side, Side::Outputs);
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
         let Some(output) = place.main_output.filter(|_| self.is_output) else { return item.skip() };
-        match item.text()? {
-            ItemText::Json(json) => self.add(output, &compact(&json)),
-            // The window holds every item.
-            ItemText::Omitted => {}
-            ItemText::TooLarge => self.incomplete = Some(Incomplete::LargeItem),
+        let Some(hashes) = self.read_item(item)? else { return Ok(()) };
+        if let Some(output) = self.output(output) {
+            output.hashes.push(hashes.json);
+            output.files = chained(output.files, hashes.files);
+            output.pairing = chained(output.pairing, hashes.pairing);
+            output.errors += u64::from(hashes.is_error);
         }
         Ok(())
     }
@@ -305,7 +356,7 @@ impl RunObserver for Reader {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return Ok(());
         }
-        let items = self.run_begin..self.kept();
+        let items = self.run_begin..self.kept_bytes();
         self.run_begin = items.end;
         let message = run.error.as_ref().and_then(|error| error.member("message").unwrap_or(error).text());
         self.node.runs.push(RecordedRun {
