@@ -152,7 +152,7 @@ fn the_claim_follows_from_what_the_copies_did() {
 fn a_claim_is_in_the_language_of_the_user() {
     for (play, verdict, begins) in [
         (Arc::new(passes) as Play, "fixed", "実行 5 の記録データによる再実行では、下書き"),
-        (Arc::new(|_: &Value, _: &mut Value| {}), "stillFails", "実行 5 の記録データによる再実行では、下書き"),
+        (Arc::new(|_: &Value, _: &mut Value| {}) as Play, "stillFails", "実行 5 の記録データによる再実行では、下書き"),
     ] {
         let n8n = serve(&ProofN8n::new(execution(), play));
         let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions,workflows,proof"]);
@@ -441,6 +441,30 @@ fn a_replay_also_compares_files_and_where_items_came_from() {
         let data = call(&mut client, "prove_fix", json!({"id": "5", "workflow": "original"}))["data"].clone();
         let verdict = if differs.is_null() { "reproduced" } else { "notReproduced" };
         assert_eq!((&data["verdict"], &data["differs"]), (&json!(verdict), &differs), "{data}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminated_command_leaves_no_copy() {
+    for signal in ["-TERM", "-INT"] {
+        let proof = ProofN8n::new(execution(), Arc::new(passes));
+        let answering = proof.clone();
+        // The copies never end.
+        let n8n = Server::start(move |request| match request.path.as_str() {
+            "/api/v1/executions" => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
+            _ => answering.answer(request),
+        });
+        let mut command = std::process::Command::new(crate::support::binary());
+        command.args(["prove", "5", "--check"]).env("N8N_URL", n8n.url()).env("N8N_API_KEY", "key");
+        let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        crate::wait::eventually("both copies exist", || proof.copies().len() == 2);
+        let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains("Interrupted."), "{said}");
+        assert_eq!(proof.copies(), Vec::<String>::new(), "{signal}");
     }
 }
 

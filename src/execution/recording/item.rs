@@ -128,7 +128,7 @@ pub(super) fn stream<R: Read>(cursor: &mut Cursor<R>, keep: &mut dyn Write) -> R
         hashes.note(name, &String::from_utf8_lossy(&held));
         Ok(())
     })?;
-    text.to.write_all(b"}").map_err(ReadError::Io)?;
+    text.to.write_all(if before == "{" { b"{}" } else { b"}" }).map_err(ReadError::Io)?;
     hashes.json = json.finish();
     Ok((!text.has_replacement).then_some(hashes))
 }

@@ -95,9 +95,8 @@ fn pack([before, after]: &[String; 2], items: &mut Spool, run: &Range<u64>, pack
         position += piece.len() as u64;
     }
     packer.write_all(after.as_bytes())?;
-    let size = packer.total_in();
     packer.finish()?;
-    Ok(size)
+    Ok(before.len() as u64 + (run.end - run.start) + after.len() as u64)
 }
 
 /// What a run did, without its items.
