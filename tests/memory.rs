@@ -20,7 +20,7 @@ use n8n_lens::execution::describe::DescribeProjection;
 use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::lookup::{LookupProjection, Of, Plan, Question, RunsProjection, Which, path_of};
 use n8n_lens::execution::node::NodeProjection;
-use n8n_lens::execution::recording::{RecordingKind, RecordingProjection};
+use n8n_lens::execution::recording::RecordingProjection;
 use n8n_lens::execution::search::{Condition, Operand, PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::timeline::TimelineProjection;
@@ -245,8 +245,7 @@ fn recorded_items_do_not_stay_in_memory() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let recorded = |number: usize| {
         let body = shape(2, 1, number, Item::String(1000), Name::Step).body();
-        let nodes = std::sync::Arc::new(std::collections::HashSet::from([body.node_name(1)]));
-        let projection = RecordingProjection { nodes, kind: RecordingKind::Played(n8n_lens::workflow::replay::hash) };
+        let projection = RecordingProjection::keeping(std::collections::HashSet::from([body.node_name(1)]));
         let mut kept = 0;
         let peak = peak(|| {
             let recording = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();

@@ -11,11 +11,15 @@ use super::terminal::{for_people, print_json, print_styled};
 use super::tool_command::ToolCommand;
 use super::{Error, context, progress, render, source};
 use crate::config::{ReadingOptions, StoreOptions};
+use crate::platform::shutdown_signal;
 use crate::toolkit::kebab_case;
 use crate::tools::Context;
 use crate::tools::executions::{SavedExecution, Source};
 use crate::tools::workflows::is_workflow_file;
 use crate::workflow::file::Files;
+
+/// What a command says that is told to end before it has an answer.
+const INTERRUPTED: &str = "Interrupted. A write that was sent may have reached n8n: look before you repeat it. Copies of a proof are removed.";
 
 /// A command with what was passed to it.
 pub(super) struct Asked {
@@ -99,7 +103,15 @@ impl Asked {
             None => context,
         });
         let tool = command.tool_for_people.filter(|_| is_for_people).unwrap_or(command.tool);
-        let text = bar.around(tool.run(context, values, progress)).await?;
+        let call = bar.around(tool.run(context, values, progress));
+        let text = match tool.reads_only() {
+            true => call.await?,
+            // What was begun in n8n is undone before the process ends.
+            false => tokio::select! {
+                called = call => called?,
+                () = shutdown_signal() => return Err(Error::Input(INTERRUPTED.to_owned())),
+            },
+        };
         let mut answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if is_for_people {
             if let (Some(file), Some(next)) = (file, answer["next"].as_str()) {

@@ -1,6 +1,6 @@
 //! The commands that are made from tools, a row each.
 
-use super::spelling::{Spelling, Words};
+use super::spelling::{Shorthand, Spelling, Words};
 use super::tool_command::ToolCommand;
 use super::{render, render_compare, render_many, render_proof, render_workflow};
 use crate::tools::executions::{
@@ -372,10 +372,16 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         spelling: Spelling {
             positional: &["id"],
             renamed: &[("id", "execution"), ("alsoGood", "good"), ("timeoutSeconds", "timeout")],
+            shorthands: &[Shorthand {
+                flag: "check",
+                parameter: "workflow",
+                value: "original",
+                help: "Only check that the execution can be replayed: the unchanged workflow must do the same again",
+            }],
             help: &[
                 &[
                     ("id", "The id of the execution whose data are used"),
-                    ("workflow", "A version, a workflow file, or original to check the replay itself"),
+                    ("workflow", "A version or a workflow file (default: the draft)"),
                     ("expect", "A JSON file with expectations, or - for standard input"),
                     ("alsoGood", "How many earlier good executions must not change"),
                     ("timeoutSeconds", "How long each copy may run, seconds"),
@@ -386,15 +392,16 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         },
         documents: &["expect"],
         workflow: Some("workflow"),
-        fails: |answer| {
-            (answer["data"]["verdict"] != "fixed" && answer["data"]["verdict"] != "reproduced")
-                .then_some("It is not proven to be fixed.")
+        fails: |answer| match answer["data"]["verdict"].as_str() {
+            Some("fixed" | "reproduced") => None,
+            Some("notReproduced") => Some("The unchanged workflow did not do the same again."),
+            _ => Some("It is not proven to be fixed."),
         },
         render: render_proof::proof,
         examples: &[
             "n8n-lens prove 1234",
             "n8n-lens prove 1234 --workflow fixed.json --good 2",
-            "n8n-lens prove 1234 --workflow original",
+            "n8n-lens prove 1234 --check",
         ],
         ..ROW
     },

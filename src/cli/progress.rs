@@ -70,7 +70,7 @@ enum Look {
 impl Look {
     fn of(stage: Stage) -> Self {
         match stage {
-            Stage::Started | Stage::Queued | Stage::Waiting { .. } => Self::Waiting,
+            Stage::Started | Stage::Queued | Stage::Waiting { .. } | Stage::Step(_) => Self::Waiting,
             Stage::Reading { total: Some(_), .. } => Self::Bar,
             Stage::Reading { total: None, .. } => Self::Count,
         }
@@ -136,6 +136,7 @@ fn message(stage: Stage) -> Option<String> {
         Stage::Queued => "waiting for other downloads".to_owned(),
         Stage::Waiting { stored: Some(stored) } => format!("waiting for n8n, {} stored", megabytes(stored)),
         Stage::Waiting { stored: None } => "waiting for n8n".to_owned(),
+        Stage::Step(step) => step.to_owned(),
         Stage::Reading { .. } => return None,
     })
 }

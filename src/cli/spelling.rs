@@ -13,6 +13,14 @@ use crate::toolkit::{Kind, Parameter, kebab_case};
 /// A list of parameters, each with what it is here.
 pub(super) type Words = &'static [(&'static str, &'static str)];
 
+/// A flag that is one value of a parameter: `--check` is `workflow: original`.
+pub(super) struct Shorthand {
+    pub(super) flag: &'static str,
+    pub(super) parameter: &'static str,
+    pub(super) value: &'static str,
+    pub(super) help: &'static str,
+}
+
 /// How a command line spells parameters that are not options of the same name.
 #[derive(Clone, Copy)]
 pub(super) struct Spelling {
@@ -24,13 +32,24 @@ pub(super) struct Spelling {
     pub(super) renamed: Words,
     /// A choice that is a flag: `("format", "rows")` is `--rows` for `format: rows`.
     pub(super) flags: Words,
+    /// Values that have a flag of their own.
+    pub(super) shorthands: &'static [Shorthand],
     /// Help instead of a description that is for agents; the first one counts.
     pub(super) help: &'static [Words],
 }
 
 impl Spelling {
     /// Every parameter is an option of its name.
-    pub(super) const OPTIONS: Self = Self { positional: &[], takes_words: false, renamed: &[], flags: &[], help: &[] };
+    pub(super) const OPTIONS: Self =
+        Self { positional: &[], takes_words: false, renamed: &[], flags: &[], shorthands: &[], help: &[] };
+
+    /// The flags of the shorthands.
+    pub(super) fn shorthand_arguments(&self) -> impl Iterator<Item = Arg> {
+        self.shorthands.iter().map(|one| {
+            let flag = Arg::new(one.flag).long(one.flag).action(ArgAction::SetTrue);
+            flag.help(one.help).conflicts_with(one.parameter)
+        })
+    }
 
     /// The argument for a parameter.
     pub(super) fn argument(&self, parameter: &Parameter) -> Arg {
@@ -85,7 +104,9 @@ impl Spelling {
         let is_given =
             |parameter: &&Parameter| arguments.value_source(parameter.name) == Some(ValueSource::CommandLine);
         let given = parameters.iter().filter(is_given);
-        given.map(|parameter| (parameter.name.to_owned(), self.value(parameter, arguments))).collect()
+        let given = given.map(|parameter| (parameter.name.to_owned(), self.value(parameter, arguments)));
+        let short = self.shorthands.iter().filter(|one| arguments.get_flag(one.flag));
+        given.chain(short.map(|one| (one.parameter.to_owned(), one.value.into()))).collect()
     }
 
     fn value(&self, parameter: &Parameter, arguments: &ArgMatches) -> Value {

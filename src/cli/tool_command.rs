@@ -48,6 +48,7 @@ impl ToolCommand {
         let command = Command::new(self.name)
             .visible_aliases(self.alias)
             .args(self.tool.parameters.iter().map(|parameter| self.spelling.argument(parameter)))
+            .args(self.spelling.shorthand_arguments())
             .arg(json.help("Print the tool's JSON on a terminal, too"));
         let command = match self.reads() {
             true => ReadingOptions::augment_args(command),

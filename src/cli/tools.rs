@@ -84,7 +84,7 @@ fn first_sentence(text: &str) -> &str {
 fn effect(tool: &Tool) -> &'static str {
     match tool.effect {
         Effect::Read => "reads",
-        Effect::Add | Effect::Ensure => "adds",
+        Effect::Add | Effect::Rehearse | Effect::Ensure => "adds",
         Effect::Overwrite | Effect::Change => "overwrites",
     }
 }

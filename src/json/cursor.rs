@@ -331,13 +331,22 @@ impl<R: Read> Cursor<R> {
     /// When the text is broken or ends early.
     pub fn json(&mut self, bytes: usize) -> Result<Option<Vec<u8>>, ReadError> {
         let mut copy = BoundedCopy { text: Vec::new(), most: bytes };
-        let mut writer = JsonStreamWriter::new(&mut copy);
+        self.copy_to(&mut copy)?;
+        Ok((copy.text.len() <= bytes).then_some(copy.text))
+    }
+
+    /// Writes the JSON text of the value, piece by piece and without white space.
+    ///
+    /// # Errors
+    /// When the text is broken or ends early, or cannot be written.
+    pub fn copy_to(&mut self, to: impl io::Write) -> Result<(), ReadError> {
+        let mut writer = JsonStreamWriter::new(to);
         self.json.transfer_to(&mut writer).map_err(|error| match error {
             TransferError::ReaderError(error) => error.into(),
             TransferError::WriterError(error) => ReadError::Io(error),
         })?;
         writer.finish_document().map_err(ReadError::Io)?;
-        Ok((copy.text.len() <= bytes).then_some(copy.text))
+        Ok(())
     }
 
     /// Checks that the text ends here.

@@ -36,6 +36,16 @@ impl Spool {
     }
 }
 
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.add(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl ReadAt for Spool {
     fn len(&self) -> u64 {
         self.filled

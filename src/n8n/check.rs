@@ -68,7 +68,7 @@ impl Client {
         };
         Ok(CheckReport {
             version: self.version().await,
-            missing_scopes: self.scopes().await.map(|scopes| missing(&scopes)),
+            missing_scopes: self.missing_scopes(&SCOPES).await,
             knows_size_limit,
         })
     }
@@ -83,8 +83,13 @@ impl Client {
         }
     }
 
-    /// The scopes of the key; `None` if n8n does not list them.
-    pub async fn scopes(&self) -> Option<Vec<String>> {
+    /// Which of these scopes the key lacks; `None` if n8n does not list a key's scopes (before 2.20).
+    pub async fn missing_scopes(&self, needed: &[&'static str]) -> Option<Vec<&'static str>> {
+        let scopes = self.scopes().await?;
+        Some(needed.iter().copied().filter(|needed| !scopes.iter().any(|scope| scope == needed)).collect())
+    }
+
+    async fn scopes(&self) -> Option<Vec<String>> {
         let request = Request::get(&["discover"], &[], "", String::new());
         let body: Value =
             serde_json::from_slice(&self.collect(&request, MAX_BODY_BYTES, &Progress::default()).await.ok()?).ok()?;
@@ -105,8 +110,4 @@ impl Client {
         let config: Value = serde_json::from_slice(&STANDARD.decode(content.split('"').next()?).ok()?).ok()?;
         config["release"].as_str()?.strip_prefix("n8n@").map(|version| self.clean(version))
     }
-}
-
-fn missing(scopes: &[String]) -> Vec<&'static str> {
-    SCOPES.into_iter().filter(|needed| !scopes.iter().any(|scope| scope == needed)).collect()
 }

@@ -45,7 +45,7 @@ pub struct ProductionCall {
     pub body: Option<(String, String)>,
 }
 
-/// A file of JSON that is sent to a webhook.
+/// A file that is sent to a webhook.
 pub struct ProductionFile {
     /// What n8n calls it.
     pub name: String,
@@ -111,7 +111,7 @@ impl Client {
         let mut form = Form::new();
         for file in files {
             let part = Part::stream_with_length(reqwest::Body::wrap_stream(file.bytes), file.length);
-            let part = part.file_name(format!("{}.json", file.name)).mime_str("application/json");
+            let part = part.file_name(file.name.clone()).mime_str("application/octet-stream");
             form = form.part(file.name, part.map_err(|error| Error::unsure(&cause(&error)))?);
         }
         self.answered(self.production(Method::POST, &segments, &[]).await?.multipart(form)).await

@@ -22,6 +22,8 @@ pub enum Stage {
         /// Bytes in total, if n8n announced them.
         total: Option<u64>,
     },
+    /// A step of a call that consists of many requests, such as `running`.
+    Step(&'static str),
 }
 
 /// Reports the [`Stage`] of a request to a watcher, if there is one. Cheap to clone.

@@ -7,6 +7,8 @@ pub enum Effect {
     Read,
     /// Adds something; calling twice adds two.
     Add,
+    /// Adds something that is gone when the call ends, and reaches nothing outside of n8n; calling twice does it twice.
+    Rehearse,
     /// Adds something that is missing; calling twice is the same as calling once.
     Ensure,
     /// Overwrites or deletes; calling twice is the same as calling once.
@@ -19,6 +21,11 @@ impl Effect {
     /// Whether it may overwrite or delete something.
     pub fn is_destructive(self) -> bool {
         matches!(self, Self::Overwrite | Self::Change)
+    }
+
+    /// Whether something outside of n8n can be reached, or be changed by somebody else meanwhile (MCP's `openWorldHint`).
+    pub fn is_open_world(self) -> bool {
+        self != Self::Rehearse
     }
 
     /// Whether calling twice is the same as calling once.

@@ -76,6 +76,7 @@ impl LastProgress {
                 self.bytes = bytes;
                 (self.before + bytes as f64, total.map(|total| self.before + total as f64), message)
             }
+            Stage::Step(step) => (self.progress + 1.0, None, step.to_owned()),
         };
         if progress <= self.progress {
             return None;

@@ -168,7 +168,7 @@ fn failure(text: String) -> CallToolResult {
 }
 
 fn describe(tool: &Tool, app: Option<&App>) -> rmcp::model::Tool {
-    let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(true);
+    let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(tool.effect.is_open_world());
     // The other hints mean something only of a tool that writes.
     let annotations = match tool.reads_only() {
         true => annotations,

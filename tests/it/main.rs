@@ -84,6 +84,8 @@ mod properties;
 mod pseudoterminal;
 /// Questions whose causes are no outliers.
 mod questions;
+/// Copies of random workflows reach nothing.
+mod replay_copies;
 /// The tools over plain REST, through the real binary.
 mod rest;
 /// Executions with one planted cause, and the calls and tokens that lead to it.

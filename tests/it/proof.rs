@@ -102,7 +102,22 @@ fn the_claim_follows_from_what_the_copies_did() {
         result["runData"]["Store"] = json!([{"startTime": 3, "executionIndex": 2, "source": [{"previousNode": "Price"}], "executionStatus": "error", "error": {"message": message}}]);
         (result["error"], result["lastNodeExecuted"]) = (json!({"message": message}), json!("Store"));
     });
-    let cases: [(&str, Value, Play); 9] = [
+    let fails_after: Play = Arc::new(|copy, execution| {
+        passes(copy, execution);
+        let result = &mut execution["data"]["resultData"];
+        result["runData"]["Store"] = json!([{"startTime": 3, "executionIndex": 2, "source": [{"previousNode": "Price"}], "executionStatus": "error", "error": {"message": "full"}}]);
+        (result["error"], result["lastNodeExecuted"]) = (json!({"message": "full"}), json!("Store"));
+    });
+    let in_an_error_output: Play = Arc::new(|copy, execution| {
+        passes(copy, execution);
+        ends_with(
+            execution,
+            json!({"executionStatus": "error", "data": {"main": [[{"json": {"a": 1}}], [{"json": {}}]]}}),
+        );
+    });
+    let cases: [(&str, Value, Play); 11] = [
+        ("failsElsewhere", fix(), fails_after),
+        ("errorNowInItems", fix(), in_an_error_output),
         ("fixed", fix(), Arc::new(passes)),
         ("stillFails", fix(), fails("no [line 7]")),
         ("failsDifferently", fix(), fails("yes")),
@@ -130,6 +145,23 @@ fn the_claim_follows_from_what_the_copies_did() {
         assert_eq!(claim.contains("no longer fails"), expected == "fixed", "{claim}");
         let guidance = data["_guidance"].as_str().unwrap();
         assert_eq!(guidance.contains("publish_workflow_version"), expected == "fixed", "{guidance}");
+    }
+}
+
+#[test]
+fn a_claim_is_in_the_language_of_the_user() {
+    for (play, verdict, begins) in [
+        (Arc::new(passes) as Play, "fixed", "実行 5 の記録データによる再実行では、下書き"),
+        (Arc::new(|_: &Value, _: &mut Value| {}) as Play, "stillFails", "実行 5 の記録データによる再実行では、下書き"),
+    ] {
+        let n8n = serve(&ProofN8n::new(execution(), play));
+        let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions,workflows,proof"]);
+        edit(&mut client, fix());
+        let data = call(&mut client, "prove_fix", json!({"id": "5"}))["data"].clone();
+        assert_eq!(data["verdict"], verdict, "{data}");
+        let claim = data["claim"].as_str().unwrap();
+        assert!(claim.starts_with(begins) && claim.contains("Price"), "{claim}");
+        assert_eq!(claim.contains("失敗しなくなりました"), verdict == "fixed", "{claim}");
     }
 }
 
@@ -256,13 +288,15 @@ fn what_cannot_be_proven_is_refused_before_anything_is_created() {
     let mut two = execution();
     two["data"]["resultData"]["runData"]["Clock"] = json!([{"source": [], "data": {"main": [[]]}}]);
     let mut large = execution();
-    large["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][0]["json"]["a"] = json!("x".repeat(5 << 20));
+    // What the reader puts in the place of half a surrogate pair.
+    large["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][0]["json"]["a"] =
+        json!("\u{fffd}".repeat(1 << 20));
     let cases = [
         (redacted, "redacted"),
         (with("/status", json!("running")), "it is running"),
         (with("/data/resultData/runData", json!({})), "no node ran"),
         (two, "several nodes"),
-        (large, "more than 1 MB"),
+        (large, "half of a surrogate pair"),
     ];
     for (recorded, expected) in cases {
         let proof = ProofN8n::new(recorded, Arc::new(passes));
@@ -327,10 +361,20 @@ fn a_retry_says_what_it_did_not_exercise() {
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
 
+/// What is in a file of a multipart body, unpacked.
+fn unpacked(body: &[u8], name: &str) -> Value {
+    let begin = format!("name=\"{name}\"; filename=\"{name}\"");
+    let at = memchr::memmem::find(body, begin.as_bytes()).unwrap();
+    let file = at + memchr::memmem::find(&body[at..], b"\r\n\r\n").unwrap() + 4;
+    // It ends by itself.
+    serde_json::from_reader(flate2::read::DeflateDecoder::new(&body[file..])).unwrap()
+}
+
 #[test]
 fn many_recorded_items_come_as_files() {
     let mut recorded = execution();
-    let text = "x'\\\n\u{1f600}".repeat(100_000);
+    // Each item is larger than what is held of one.
+    let text = "x'\\\n\u{1f600}\u{1b}".repeat(100_000);
     let items: Vec<_> = (0..6).map(|id| json!({"json": {"id": id, "text": text}})).collect();
     recorded["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0] = json!(items);
     let proof = ProofN8n::new(recorded, Arc::new(passes));
@@ -343,10 +387,7 @@ fn many_recorded_items_come_as_files() {
     let calls = proof.calls.lock().unwrap();
     assert_eq!(calls.len(), 2, "the control and the changed copy");
     for body in calls.values() {
-        let body = String::from_utf8_lossy(body);
-        assert!(body.contains(r#"name="s0r0"; filename="s0r0.json""#), "{}", &body[..300]);
-        let part = body.split("\r\n\r\n").nth(1).unwrap().split("\r\n--").next().unwrap();
-        let run: Value = serde_json::from_str(part).unwrap();
+        let run = unpacked(body, "s0r0");
         assert_eq!((&run["out"], &run["in"], &run["outputs"]), (&json!(items), &Value::Null, &json!(1)));
     }
     let copy = n8n.requests().into_iter().find(|one| one.method == "POST" && one.path.ends_with("/workflows")).unwrap();
@@ -370,4 +411,91 @@ fn a_replay_can_be_checked_by_itself() {
     assert_eq!(data["verdict"], "notReproduced", "{data}");
     let value = json!({"item": 1, "path": "a", "values": ["other", "\u{1f600}"]});
     assert_eq!(data["differs"], json!([{"nodeName": "Hook", "value": value}]));
+}
+
+/// An execution that succeeded, with a file and what its items came from.
+fn succeeded() -> Value {
+    let mut execution = execution();
+    passes(&Value::Null, &mut execution);
+    let item = json!({"json": {"a": 1}, "pairedItem": {"item": 0}, "binary": {"data": {"fileName": "a.csv", "fileSize": "3 kB", "id": "x"}}});
+    execution["data"]["resultData"]["runData"]["Price"][0]["data"]["main"][0] = json!([item]);
+    execution["workflowData"]["nodes"][1]["parameters"]["jsCode"] = json!("return $input.all();");
+    execution
+}
+
+#[test]
+fn a_replay_also_compares_files_and_where_items_came_from() {
+    type Change = fn(&mut Value);
+    let cases: [(Change, Value); 4] = [
+        (|_| {}, Value::Null),
+        (|item| item["binary"]["data"]["id"] = json!("y"), Value::Null),
+        (|item| item["binary"]["data"]["fileName"] = json!("b.csv"), json!([{"nodeName": "Price", "only": "files"}])),
+        (|item| item["pairedItem"] = json!({"item": 1}), json!([{"nodeName": "Price", "only": "pairedItem"}])),
+    ];
+    for (change, differs) in cases {
+        let play: Play = Arc::new(move |_, execution| {
+            change(&mut execution["data"]["resultData"]["runData"]["Price"][0]["data"]["main"][0][0]);
+        });
+        let n8n = serve(&ProofN8n::new(succeeded(), play));
+        let mut client = client(&n8n, &[]);
+        let data = call(&mut client, "prove_fix", json!({"id": "5", "workflow": "original"}))["data"].clone();
+        let verdict = if differs.is_null() { "reproduced" } else { "notReproduced" };
+        assert_eq!((&data["verdict"], &data["differs"]), (&json!(verdict), &differs), "{data}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminated_command_leaves_no_copy() {
+    for signal in ["-TERM", "-INT"] {
+        let proof = ProofN8n::new(execution(), Arc::new(passes));
+        let answering = proof.clone();
+        // The copies never end.
+        let n8n = Server::start(move |request| match request.path.as_str() {
+            "/api/v1/executions" => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
+            _ => answering.answer(request),
+        });
+        let mut command = std::process::Command::new(crate::support::binary());
+        command.args(["prove", "5", "--check"]).env("N8N_URL", n8n.url()).env("N8N_API_KEY", "key");
+        let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        crate::wait::eventually("both copies exist", || proof.copies().len() == 2);
+        let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains("Interrupted."), "{said}");
+        assert_eq!(proof.copies(), Vec::<String>::new(), "{signal}");
+    }
+}
+
+#[test]
+fn the_command_line_checks_a_replay() {
+    let proof = ProofN8n::new(execution(), Arc::new(|_, _| {}));
+    let n8n = serve(&proof);
+    let prove = |more: &[&str]| {
+        let mut command = std::process::Command::new(crate::support::binary());
+        command.args(["prove", "5", "--json", "--locale", "en"]).args(more);
+        let output = command.env("N8N_URL", n8n.url()).env("N8N_API_KEY", "key").output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, answer, said) = prove(&["--check"]);
+    assert!(code == Some(0) && answer.contains(r#""verdict":"reproduced""#), "{code:?} {answer} {said}");
+    let (code, answer, _) = prove(&[]);
+    assert!(code == Some(1) && answer.contains(r#""verdict":"unchanged""#), "{code:?} {answer}");
+    assert!(prove(&["--check", "--workflow", "x"]).2.contains("cannot be used with"));
+}
+
+#[test]
+fn a_node_whose_name_every_object_has_is_refused() {
+    let mut recorded = execution();
+    recorded["workflowData"]["nodes"][2]["name"] = json!("constructor");
+    recorded["workflowData"]["connections"]["Price"]["main"][0][0]["node"] = json!("constructor");
+    let n8n = serve(&ProofN8n::new(recorded, Arc::new(passes)));
+    let mut client = client(&n8n, &[]);
+    let refused = client.call("prove_fix", json!({"id": "5", "workflow": "original"})).unwrap_err();
+    assert!(refused.contains("'constructor'") && refused.contains("Nothing was created."), "{refused}");
 }

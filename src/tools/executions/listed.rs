@@ -15,7 +15,7 @@ pub(super) fn text(execution: &Value, member: &str) -> Option<String> {
 const VERSION_CHARS: usize = 8;
 
 /// The beginning of a version's id.
-pub(super) fn short_version(version: &str) -> String {
+pub(in crate::tools) fn short_version(version: &str) -> String {
     version.chars().take(VERSION_CHARS).collect()
 }
 

@@ -24,6 +24,7 @@ pub mod trace_execution_item;
 pub mod workflow_trend;
 
 pub(super) use first_value::FirstValue;
+pub(super) use listed::short_version;
 pub use saved::{SavedExecution, SavedExecutions, open};
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 

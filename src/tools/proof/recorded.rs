@@ -1,29 +1,32 @@
 //! What an execution recorded, and how it failed.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use crate::execution::recording::{Recording, RecordingKind, RecordingProjection};
+use crate::execution::recording::{Recording, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::executions::Read;
 use crate::tools::{Context, Error};
 use crate::workflow::replay;
 
-/// Reads a recording, with the items of these nodes.
+/// Characters shown of a message.
+pub(super) const MESSAGE_CHARS: usize = 200;
+
+/// The most names of a list.
+pub(super) const NAMES: usize = 12;
+
+/// Reads a recording.
 pub(super) async fn record(
     context: &Context,
     id: &str,
-    nodes: HashSet<String>,
+    projection: &RecordingProjection,
     progress: &Progress,
 ) -> Result<Recording, Error> {
     let request = ExecutionRequest { id: id.to_owned(), ignore_size_limit: true };
-    let Read { view, .. } = context.executions().read(&request, &recording_of(nodes), progress).await?;
+    let Read { view, .. } = context.executions().read(&request, projection, progress).await?;
     Ok(view?)
 }
 
-/// Reads a recording that can be played in a copy, with the items of these nodes.
-pub(super) fn recording_of(nodes: HashSet<String>) -> RecordingProjection {
-    RecordingProjection { nodes: Arc::new(nodes), kind: RecordingKind::Played(replay::hash) }
+/// At most so many of the names.
+pub(super) fn first(names: &[String], most: usize) -> &[String] {
+    &names[..most.min(names.len())]
 }
 
 /// The node that failed, and its message.

@@ -3,20 +3,20 @@
 //! n8n keeps what the nodes before it returned, and runs that node again with the items that it had received. So a fix in a node
 //! before it is never exercised, and everything after it happens: mails go out. `prove_fix` does neither.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::recorded::{alike, failure, record, recording_of};
+use super::recorded::{MESSAGE_CHARS, NAMES, alike, failure, first, record};
 use super::revisions::Revisions;
 use crate::execution::HeaderProjection;
-use crate::execution::recording::Recording;
+use crate::execution::recording::{Recording, RecordingProjection};
 use crate::json::shorten;
 use crate::n8n::{self, Client, ListQuery, Progress};
 use crate::toolkit::answer::success;
-use crate::toolkit::{Choice, Effect, Id, IntegerOr, arguments, words};
+use crate::toolkit::{Choice, Effect, Id, IntegerOr, Locale, arguments, words};
+use crate::tools::executions::short_version;
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.
@@ -48,12 +48,6 @@ arguments! {
     }
 }
 
-/// Characters shown of a message.
-const MESSAGE_CHARS: usize = 200;
-
-/// The most names of a list.
-const NAMES: usize = 12;
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Data<'a> {
@@ -77,8 +71,8 @@ struct Prepared {
     failed: String,
     message: String,
     workflow: Option<String>,
-    /// What runs, in words.
-    what: String,
+    /// The beginning of the draft's id, if it is the draft that runs.
+    draft: Option<String>,
     /// The changed nodes that do not run again.
     not_exercised: Vec<String>,
     /// The nodes from the failed one on that can reach outside.
@@ -98,10 +92,10 @@ impl ToolCall for RetryExecution {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let n8n = context.n8n()?;
         let with_draft = !matches!(self.with, Some(With::Original));
-        let recording = record(&context, &self.id, HashSet::new(), &progress).await?;
+        let recording = record(&context, &self.id, &RecordingProjection::of_runs(), &progress).await?;
         let prepared = self.prepare(&context, &recording, with_draft, &progress).await?;
         let newest = newest(n8n, prepared.workflow.as_deref()).await?;
-        let projection = recording_of(HashSet::new());
+        let projection = RecordingProjection::of_runs();
         let retry = n8n.retry_execution(&self.id, with_draft, &projection, &progress);
         let retried = match tokio::time::timeout(Duration::from_secs(self.timeout_seconds), retry).await {
             Ok(Ok(Ok(recording))) => Some(Retried::of(recording)),
@@ -118,7 +112,7 @@ impl ToolCall for RetryExecution {
         let header = n8n.execution_header(&retried.id, &HeaderProjection, &progress).await;
         retried.version = header.ok().and_then(Result::ok).and_then(|header| header.workflow_version);
         let message = context.locale.choose("実行を再試行しました", "Execution retried");
-        Ok(success(message, &self.data(&prepared, &retried)))
+        Ok(success(message, &self.data(context.locale, &prepared, &retried)))
     }
 }
 
@@ -146,7 +140,7 @@ impl RetryExecution {
             failed: failed.clone(),
             message,
             workflow,
-            what: "the workflow as it was".to_owned(),
+            draft: None,
             not_exercised: Vec::new(),
             outside: Vec::new(),
         };
@@ -160,7 +154,7 @@ impl RetryExecution {
                 return Err(refuse(&gone));
             }
             let version = revisions.version_id.as_deref().unwrap_or_default();
-            prepared.what = format!("draft {}", version.chars().take(8).collect::<String>());
+            prepared.draft = Some(short_version(version));
             let after = revisions.now.after(&failed);
             prepared.not_exercised =
                 revisions.changed.iter().filter(|name| !after.contains(name.as_str())).cloned().collect();
@@ -194,7 +188,7 @@ impl RetryExecution {
                 let status = found["status"].as_str().unwrap_or("unknown").to_owned();
                 if matches!(status.as_str(), "success" | "error" | "crashed") {
                     let request = n8n::ExecutionRequest { id, ignore_size_limit: true };
-                    let projection = recording_of(HashSet::new());
+                    let projection = RecordingProjection::of_runs();
                     return Ok(Retried::of(n8n.read_execution(&request, &projection, progress).await?.view?));
                 }
                 return Ok(Retried { id, status, version: None, failure: None });
@@ -207,24 +201,15 @@ impl RetryExecution {
         )))
     }
 
-    fn data<'a>(&'a self, prepared: &'a Prepared, retried: &'a Retried) -> Data<'a> {
-        let (failed, what) = (&prepared.failed, &prepared.what);
-        let (verdict, ending) = match (&retried.failure, retried.status.as_str()) {
-            (None, "success") => ("succeeded", "It succeeded.".to_owned()),
-            (Some((node, message)), _) if node == failed && alike(message, &prepared.message) => {
-                ("stillFails", "It failed there again, with the same message.".to_owned())
-            }
-            (Some((node, message)), _) => {
-                let verdict = if node == failed { "failsDifferently" } else { "failsElsewhere" };
-                (verdict, format!("It failed at {node}: {}.", shorten(message, MESSAGE_CHARS)))
-            }
-            (None, status) => ("notEnded", format!("It is {status}.")),
+    fn data<'a>(&'a self, locale: Locale, prepared: &'a Prepared, retried: &'a Retried) -> Data<'a> {
+        let verdict = match (&retried.failure, retried.status.as_str()) {
+            (None, "success") => "succeeded",
+            (Some((node, _)), _) if *node != prepared.failed => "failsElsewhere",
+            (Some((_, message)), _) if alike(message, &prepared.message) => "stillFails",
+            (Some(_), _) => "failsDifferently",
+            (None, _) => "notEnded",
         };
-        let claim = format!(
-            "Execution {} ran for real from {failed} on, with {what}; the nodes before it did not run again. {ending}",
-            retried.id
-        );
-        let first = |names: &'a [String]| &names[..names.len().min(NAMES)];
+        let claim = locale.choose(prepared.claim_ja(verdict, retried), prepared.claim_en(verdict, retried));
         let guidance = match (prepared.not_exercised.is_empty(), verdict) {
             (false, _) => {
                 "The nodes in fixNotExercised did not run again: this says nothing about them. prove_fix runs them with the recorded data."
@@ -240,14 +225,53 @@ impl RetryExecution {
             version_id: retried.version.as_deref(),
             verdict,
             claim,
-            fix_not_exercised: first(&prepared.not_exercised),
-            can_reach_outside: first(&prepared.outside),
+            fix_not_exercised: first(&prepared.not_exercised, NAMES),
+            can_reach_outside: first(&prepared.outside, NAMES),
             guidance,
         }
     }
 }
 
+impl Prepared {
+    /// The sentence to repeat.
+    fn claim_en(&self, verdict: &str, retried: &Retried) -> String {
+        let what = self.draft.as_ref().map_or("the workflow as it was".to_owned(), |draft| format!("draft {draft}"));
+        let ending = match verdict {
+            "succeeded" => "It succeeded.".to_owned(),
+            "stillFails" => "It failed there again, with the same message.".to_owned(),
+            "notEnded" => format!("It is {}.", retried.status),
+            _ => format!("It failed at {}.", retried.fails_at()),
+        };
+        let (id, failed) = (&retried.id, &self.failed);
+        format!(
+            "Execution {id} ran for real from {failed} on, with {what}; the nodes before it did not run again. {ending}"
+        )
+    }
+
+    /// The same in Japanese.
+    fn claim_ja(&self, verdict: &str, retried: &Retried) -> String {
+        let what = self.draft.as_ref().map_or("元のワークフロー".to_owned(), |draft| format!("下書き {draft}"));
+        let ending = match verdict {
+            "succeeded" => "成功しました。".to_owned(),
+            "stillFails" => "同じメッセージで再び失敗しました。".to_owned(),
+            "notEnded" => format!("現在の状態は {} です。", retried.status),
+            _ => format!("{} で失敗しました。", retried.fails_at()),
+        };
+        let (id, failed) = (&retried.id, &self.failed);
+        format!(
+            "実行 {id} は {what} で {failed} から実際に実行されました。それより前のノードは再実行されていません。{ending}"
+        )
+    }
+}
+
 impl Retried {
+    /// The node that failed, and why: `Price: no price`.
+    fn fails_at(&self) -> String {
+        let (node, message) =
+            self.failure.as_ref().map_or(("", ""), |(node, message)| (node.as_str(), message.as_str()));
+        format!("{node}: {}", shorten(message, MESSAGE_CHARS))
+    }
+
     fn of(recording: Recording) -> Self {
         let failure = failure(&recording);
         let id = recording.header.id.unwrap_or_default();

@@ -1,9 +1,8 @@
 //! The workflow that ran, and the one that is to be proven.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use crate::execution::recording::{Recording, RecordingKind, RecordingProjection};
+use crate::execution::recording::{Recording, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::workflows::{WorkflowLocation, is_workflow_file};
 use crate::tools::{Context, Error};
@@ -30,10 +29,20 @@ pub(super) struct Revisions {
     pub version_id: Option<String>,
     /// Whether it is the published version.
     pub published: bool,
-    /// Whether it is the workflow that ran, so that nothing is to be proven but the replay itself.
-    pub is_original: bool,
-    /// What it is, in words: `draft`.
-    pub kind: &'static str,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What is to be proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Draft,
+    /// A saved version that is the published one.
+    Published,
+    Version,
+    File,
+    /// The workflow that ran: nothing is to be proven but the replay itself.
+    Original,
 }
 
 /// A workflow as it is copied.
@@ -109,9 +118,7 @@ pub(in crate::tools) async fn changed_in_draft(
     request: &ExecutionRequest,
     progress: &Progress,
 ) -> Result<Vec<String>, Error> {
-    // Without nodes, only the workflow is read.
-    let projection = RecordingProjection { nodes: Arc::default(), kind: RecordingKind::Taken };
-    let recording = context.executions().read(request, &projection, progress).await?.view?;
+    let recording = context.executions().read(request, &RecordingProjection::of_runs(), progress).await?.view?;
     Ok(Revisions::read(context, None, &recording, progress).await?.changed)
 }
 
@@ -140,15 +147,15 @@ impl Revisions {
         let version_id = now.version().filter(|_| !is_file && !is_original);
         let published = version_id.is_some() && now.active_version() == version_id;
         let kind = match wanted {
-            _ if is_file => "the workflow file",
-            _ if is_original => "the unchanged workflow",
-            _ if published => "published version",
-            None | Some("draft") => "draft",
-            Some(_) => "version",
+            _ if is_file => Kind::File,
+            _ if is_original => Kind::Original,
+            _ if published => Kind::Published,
+            None | Some("draft") => Kind::Draft,
+            Some(_) => Kind::Version,
         };
         let (ran, now) = (Revision::of(&ran)?, Revision::of(&now)?);
         let changed = changed(&now.workflow, &ran.workflow);
-        Ok(Self { ran, now, changed, workflow_id, version_id, published, is_original, kind })
+        Ok(Self { ran, now, changed, workflow_id, version_id, published, kind })
     }
 
     /// The draft, or a version, in n8n.
@@ -168,6 +175,11 @@ impl Revisions {
         };
         let text = context.n8n()?.workflow_version_text(id, version, progress).await?;
         Document::parse(&text).map_err(|error| unusable(&error))
+    }
+
+    /// Whether only the replay itself is checked.
+    pub(super) fn is_original(&self) -> bool {
+        self.kind == Kind::Original
     }
 
     /// What the execution called a node of the changed workflow.

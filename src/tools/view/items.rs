@@ -6,13 +6,12 @@
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
-use std::sync::Arc;
 
 use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::execution::recording::{Incomplete, RecordedRun, Recording, RecordingKind, RecordingProjection};
+use crate::execution::recording::{Incomplete, RecordedRun, Recording, RecordingProjection};
 use crate::json::{Cursor, Detail, Excerpt, InOrder, ReadAt, Spool};
 use crate::n8n::Progress;
 use crate::secrets::redact;
@@ -96,8 +95,7 @@ impl Format {
 /// # Errors
 /// There is no such execution or node, it cannot be read, or its items are not complete.
 pub async fn items(query: &ItemsQuery, context: &Context, progress: &Progress) -> Result<ItemsFile, Error> {
-    let projection =
-        RecordingProjection { nodes: Arc::new(HashSet::from([query.node.clone()])), kind: RecordingKind::Taken };
+    let projection = RecordingProjection::only(HashSet::from([query.node.clone()]));
     let request = execution(query.id.clone(), Some(query.ignore_data_size_limit));
     let Read { view, .. } = context.executions().read(&request, &projection, progress).await?;
     let mut recording = view?;

@@ -164,6 +164,7 @@ async fn report(mut stages: watch::Receiver<Stage>, lines: &mpsc::Sender<Bytes>)
             Stage::Started => continue,
             Stage::Queued | Stage::Waiting { .. } => json!({"waiting": true}),
             Stage::Reading { bytes, total } => json!({"bytes": bytes, "total": total}),
+            Stage::Step(step) => json!({"step": step}),
         };
         let line = json!({ "progress": progress }).to_string() + "\n";
         if lines.send(line.into()).await.is_err() {

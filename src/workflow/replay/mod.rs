@@ -23,8 +23,8 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-pub use self::rules::{depends_on_more_than_items, runs_for_real};
-pub use self::stub::{NOT_RECORDED, hash};
+pub use self::rules::{DATE_TIME, depends_on_more_than_items, runs_for_real};
+pub use self::stub::NOT_RECORDED;
 use super::connections::{Connection, Connections, PortRef};
 use super::document::Members;
 use super::parsed::{NOTE, Parsed, ParsedNode};
@@ -38,6 +38,10 @@ pub const NAME: &str = "n8n-lens replay";
 
 /// What is added to the name of a node whose several outputs are played: the node itself is a Switch after it.
 const RECORDED: &str = " (recorded)";
+
+/// What every object of JavaScript has: nodes of these names cannot stand beside Code nodes (seen on n8n 2.41.1).
+const MEMBERS_OF_OBJECTS: [&str; 7] =
+    ["constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"];
 
 /// Settings that a copy takes over: those that change what nodes output.
 const KEPT_SETTINGS: [&str; 2] = ["executionOrder", "timezone"];
@@ -67,8 +71,13 @@ pub struct PlayedRun {
 pub enum PlayedItems {
     /// They are in the code.
     Here(String),
-    /// They are in a [part](Played::part) of the call that starts the copy.
-    InPart(String),
+    /// They are in a [part](Played::part) of the call that starts the copy, as raw DEFLATE.
+    InPart {
+        /// Its name.
+        name: String,
+        /// Its bytes, unpacked.
+        size: u64,
+    },
 }
 
 impl Default for PlayedItems {
@@ -109,6 +118,9 @@ pub enum Refusal {
     /// The trigger that ran is not in this workflow.
     #[error("the trigger '{0}' that started the execution is not in this workflow")]
     NoTrigger(String),
+    /// n8n's Code nodes fail in a workflow with a node of this name, which every object of JavaScript has as a member.
+    #[error("n8n cannot run Code nodes, which answer from the recording, beside a node called '{0}': rename it")]
+    Name(String),
 }
 
 /// A copy, ready to be created.
@@ -133,6 +145,9 @@ impl Plan<'_> {
     pub fn copy(&self, played: impl Fn(&str) -> Played) -> Result<Copy, Refusal> {
         if !kept(self.workflow).any(|node| node.name == self.trigger) {
             return Err(Refusal::NoTrigger(self.trigger.to_owned()));
+        }
+        if let Some(node) = kept(self.workflow).find(|node| MEMBERS_OF_OBJECTS.contains(&node.name.as_str())) {
+            return Err(Refusal::Name(node.name.clone()));
         }
         let names: HashSet<&str> = kept(self.workflow).map(|node| node.name.as_str()).collect();
         let is_inside = |one: &&Connection| {
@@ -213,12 +228,12 @@ impl Copy {
         self.webhook.as_deref()
     }
 
-    /// Checks the finished copy: only types that may run, no credentials, no webhooks, code only where it cannot reach outside.
+    /// Checks the finished copy; see [`sealed`].
     ///
     /// # Errors
-    /// What is wrong with it: a fault of n8n-lens. Such a copy must not be created.
+    /// What is wrong with it.
     pub fn sealed(&self) -> Result<(), String> {
-        sealed::check(&self.body)
+        sealed(&self.body)
     }
 }
 
@@ -230,7 +245,7 @@ impl Played {
     }
 
     fn has_parts(&self) -> bool {
-        self.runs.iter().any(|run| matches!(run.items, PlayedItems::InPart(_)))
+        self.runs.iter().any(|run| matches!(run.items, PlayedItems::InPart { .. }))
     }
 
     /// What the code of the node reads.
@@ -240,7 +255,7 @@ impl Played {
                 let [before, after] = self.part(at);
                 format!("{before}{items}{after}")
             }
-            PlayedItems::InPart(name) => json!(name).to_string(),
+            PlayedItems::InPart { name, size } => json!([name, size]).to_string(),
         };
         let runs: Vec<_> = self.runs.iter().enumerate().map(json_of).collect();
         format!(r#"{{"name":{},"runs":[{}]}}"#, json!(name), runs.join(","))
@@ -263,6 +278,14 @@ pub fn kept(workflow: &Parsed) -> impl Iterator<Item = &ParsedNode> {
     workflow.nodes.iter().filter(move |node| !node.is(NOTE) && !is_sub_node(&node.name))
 }
 
+/// Checks the body of a finished copy: only types that may run, no credentials, no webhooks, code only where it cannot reach outside.
+///
+/// # Errors
+/// What is wrong with it: a fault of n8n-lens. Such a copy must not be created.
+pub fn sealed(body: &str) -> Result<(), String> {
+    sealed::check(body)
+}
+
 /// What a node of the original is called that a node of a copy stands for; `None` for a node that is only in copies.
 pub fn original_name(name: &str) -> Option<&str> {
     (name != START && !name.ends_with(RECORDED)).then_some(name)
@@ -283,7 +306,7 @@ pub fn parts(document: &Document) -> Result<(Parsed, Members), Error> {
 
 /// A node that answers from the recording.
 fn stub(node: &ParsedNode, name: &str, played: &Played) -> Value {
-    let code = stub::code(&played.json(&node.name));
+    let code = stub::code(&played.json(&node.name), played.has_parts());
     let id = if name == node.name { parsed_member(node, "id") } else { json!(format!("recorded {}", node.name)) };
     json!({"id": id, "name": name, "type": "n8n-nodes-base.code", "typeVersion": 2, "position": position(node),
            "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})

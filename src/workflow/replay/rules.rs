@@ -9,6 +9,9 @@ use crate::workflow::parsed::ParsedNode;
 /// The package of n8n's own nodes.
 const PACKAGE: &str = "n8n-nodes-base.";
 
+/// Date & Time.
+pub const DATE_TIME: &str = "n8n-nodes-base.dateTime";
+
 /// Types that only compute.
 const PURE: [&str; 19] = [
     "set",
@@ -116,8 +119,7 @@ fn reaches_out(code: &str) -> bool {
 
 /// Whether what a node outputs can differ from one run to the next with the same items.
 pub fn depends_on_more_than_items(node: &ParsedNode) -> bool {
-    let is_date =
-        node.is("n8n-nodes-base.dateTime") && node.parameter("operation").unwrap_or_default() == "getCurrentDate";
+    let is_date = node.is(DATE_TIME) && node.parameter("operation").unwrap_or_default() == "getCurrentDate";
     is_date || node.texts.iter().any(|text| DEPENDS_ON.iter().any(|word| text.text.contains(word)))
 }
 

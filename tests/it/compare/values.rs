@@ -1,19 +1,15 @@
 //! The first value that differs, against a naive search through both bodies.
 
-use std::sync::Arc;
-
 use n8n_lens::execution::compare::{ValueDifference, first_places, first_values};
-use n8n_lens::execution::recording::{Recording, RecordingKind, RecordingProjection};
+use n8n_lens::execution::recording::{Recording, RecordingProjection};
 use n8n_lens::execution::trace::ItemsProjection;
 use n8n_lens::json::{Detail, Excerpt, Projection};
-use n8n_lens::workflow::replay;
 use serde_json::{Value, json};
 
 use crate::random::Random;
 
 fn recording(body: &str) -> Recording {
-    let projection = RecordingProjection { nodes: Arc::default(), kind: RecordingKind::Played(replay::hash) };
-    projection.read_from(body.as_bytes()).unwrap()
+    RecordingProjection::of_items().read_from(body.as_bytes()).unwrap()
 }
 
 fn found(this: &str, other: &str, redacts: bool) -> Vec<ValueDifference> {

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::execution::compare::{Digest, DigestProjection, ValueDifference, first_places, first_values};
-use crate::execution::recording::{RecordingKind, RecordingProjection};
+use crate::execution::recording::RecordingProjection;
 use crate::execution::trace::ItemsProjection;
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Flag, Id, Locale, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::replay;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -104,7 +103,7 @@ async fn values_of(
     progress: &Progress,
 ) -> Result<Vec<ValueDifference>, Error> {
     let source = context.executions();
-    let hashes = RecordingProjection { nodes: Arc::default(), kind: RecordingKind::Played(replay::hash) };
+    let hashes = RecordingProjection::of_items();
     let one = source.read(this, &hashes, progress).await?.view?;
     let another = source.read(other, &hashes, progress).await?.view?;
     let places = first_places(&one, &another, Some);

@@ -10,13 +10,8 @@ use crate::json::shorten;
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
 use crate::tools::executions::FirstValue;
+use crate::tools::proof::recorded::{MESSAGE_CHARS, NAMES, first};
 use crate::tools::proof::revisions::Revisions;
-
-/// Characters shown of a message.
-pub(super) const MESSAGE_CHARS: usize = 200;
-
-/// The most names of a list.
-pub(super) const NAMES: usize = 12;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -97,6 +92,9 @@ struct DiffersRow<'a> {
     /// The first value that differs: now, and recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<FirstValue>,
+    /// What differs although all values are the same: `files` or `pairedItem`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -118,13 +116,9 @@ impl<'a> DiffersRow<'a> {
         let status = facts.statuses.iter().find(|(name, _)| name == node_name).map(|(_, status)| *status);
         let name_now = revisions.name_now(node_name);
         let value = facts.values.iter().find(|value| Some(value.place.node.as_str()) == name_now);
-        Self { node_name, status, value: value.map(|value| FirstValue::of(value, MESSAGE_CHARS)) }
+        let only = facts.only.iter().find(|(name, _)| name == node_name).map(|(_, what)| *what);
+        Self { node_name, status, value: value.map(|value| FirstValue::of(value, MESSAGE_CHARS)), only }
     }
-}
-
-/// At most so many of the names.
-fn first(names: &[String], most: usize) -> &[String] {
-    &names[..most.min(names.len())]
 }
 
 /// The answer.
@@ -135,7 +129,7 @@ pub(super) fn compose(
     revisions: &Revisions,
     facts: &Facts,
 ) -> String {
-    let claim = claim(recording, revisions, facts);
+    let claim = claim(locale, recording, revisions, facts);
     let message = match facts.reproduced {
         Some(_) => locale.choose("記録されたデータで 2 回再実行しました", "Replayed twice with recorded data"),
         None => locale.choose("何も実行していません", "Nothing was run"),

@@ -1,7 +1,7 @@
 //! Copies in n8n: created, run once, read, and removed in every case.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -9,12 +9,11 @@ use tokio::time::{Instant, sleep};
 
 use super::played::Carried;
 use crate::execution::compare::first_places;
-use crate::execution::recording::Recording;
+use crate::execution::recording::{Recording, RecordingProjection};
 use crate::execution::search::SearchProjection;
 use crate::execution::trace::{ItemsProjection, ItemsView, Place};
-use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, WorkflowQuery};
+use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, Stage, WorkflowQuery};
 use crate::tools::Error;
-use crate::tools::proof::recorded::recording_of;
 use crate::tools::proof::revisions::Revisions;
 use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
@@ -49,9 +48,17 @@ pub(super) struct CopyRunner<'a> {
     n8n: &'a Client,
     /// How long each may run.
     timeout: Duration,
+    /// Of the call.
     progress: &'a Progress,
+    /// The furthest of the [`STEPS`] that a copy has reached.
+    reached: AtomicUsize,
+    /// Of the requests for a copy, which nobody watches: two copies run at once.
+    unwatched: Progress,
     writes: Writes,
 }
+
+/// What is said of the progress of copies.
+const STEPS: [&str; 3] = ["created", "running", "comparing"];
 
 /// Held for each write: n8n 1.x on SQLite refuses two at the same time.
 type Writes = Arc<Mutex<()>>;
@@ -83,14 +90,21 @@ pub(super) struct Differing {
 
 impl<'a> CopyRunner<'a> {
     pub(super) fn new(n8n: &'a Client, timeout: Duration, progress: &'a Progress) -> Self {
-        Self { n8n, timeout, progress, writes: Writes::default() }
+        let (reached, unwatched) = (AtomicUsize::new(0), Progress::default());
+        Self { n8n, timeout, progress, reached, unwatched, writes: Writes::default() }
+    }
+
+    /// A copy has reached one of the [`STEPS`].
+    fn reach(&self, step: usize) {
+        if step >= self.reached.fetch_max(step, Ordering::Relaxed) {
+            self.progress.set(Stage::Step(STEPS[step]));
+        }
     }
 
     /// Refuses if the key could not remove what it creates.
     pub(super) async fn check_scopes(&self) -> Result<(), Error> {
         // n8n before 2.20 does not say what a key may do.
-        let Some(scopes) = self.n8n.scopes().await else { return Ok(()) };
-        let missing: Vec<_> = SCOPES.into_iter().filter(|needed| !scopes.iter().any(|scope| scope == needed)).collect();
+        let missing = self.n8n.missing_scopes(&SCOPES).await.unwrap_or_default();
         if missing.is_empty() {
             return Ok(());
         }
@@ -129,11 +143,13 @@ impl<'a> CopyRunner<'a> {
 
     /// Creates a copy, runs it with the recorded items, reads what it did, and removes it.
     pub(super) async fn replay(&self, copy: &Copy, carried: &Carried, looks: &Looks<'_>) -> Result<Replayed, Error> {
-        let creating = create(self.n8n.clone(), copy.clone(), self.progress.clone(), self.writes.clone());
+        let creating = create(self.n8n.clone(), copy.clone(), self.unwatched.clone(), self.writes.clone());
         let (id, removal) = undo::whole(creating).await.unwrap_or_else(|| {
             Err(Error::FailedPrecondition("The copy was not created because of a bug in n8n-lens.".to_owned()))
         })?;
+        self.reach(0);
         let started = self.start(&id, copy, carried).await;
+        self.reach(1);
         let replayed = match started {
             Ok(()) => self.read(&id, looks).await,
             Err(error) => Err(error),
@@ -145,7 +161,7 @@ impl<'a> CopyRunner<'a> {
     /// Publishes a copy, which starts it, or registers the webhook that starts it.
     async fn start(&self, id: &str, copy: &Copy, carried: &Carried) -> Result<(), Error> {
         let writing = self.writes.lock().await;
-        let activated = self.n8n.set_workflow_active(id, true, &OutlineProjection, self.progress).await;
+        let activated = self.n8n.set_workflow_active(id, true, &OutlineProjection, &self.unwatched).await;
         drop(writing);
         match activated {
             Ok(_) | Err(n8n::Error::Unsure { .. }) => {}
@@ -173,11 +189,12 @@ impl<'a> CopyRunner<'a> {
     async fn read(&self, id: &str, looks: &Looks<'_>) -> Result<Replayed, Error> {
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
-        let projection = recording_of(HashSet::new());
-        let recording = self.n8n.read_execution(&request, &projection, self.progress).await?.view?;
+        self.reach(2);
+        let projection = RecordingProjection::of_items();
+        let recording = self.n8n.read_execution(&request, &projection, &self.unwatched).await?.view?;
         let mut hits = Vec::new();
         for search in looks.searches {
-            hits.push(self.n8n.read_execution(&request, search, self.progress).await?.view?.total);
+            hits.push(self.n8n.read_execution(&request, search, &self.unwatched).await?.view?.total);
         }
         let places = looks.recorded.map(|(recorded, revisions)| {
             // In the order of the recording; the copy comes first in each pair.
@@ -189,7 +206,7 @@ impl<'a> CopyRunner<'a> {
             ItemsProjection { places: places.iter().map(|[now, _]| now.clone()).collect(), redacts: false };
         let items = match places.is_empty() {
             true => ItemsView::default(),
-            false => self.n8n.read_execution(&request, &projection, self.progress).await?.view?,
+            false => self.n8n.read_execution(&request, &projection, &self.unwatched).await?.view?,
         };
         Ok(Replayed { recording, hits, differing: Differing { places, items } })
     }
@@ -225,7 +242,7 @@ impl<'a> CopyRunner<'a> {
         let Ok(listing) = self.n8n.list_executions(&query).await else { return };
         if let Some(id) = listing.newest_id() {
             // It may have ended by now.
-            drop(self.n8n.stop_execution(&id, &crate::execution::HeaderProjection, self.progress).await);
+            drop(self.n8n.stop_execution(&id, &crate::execution::HeaderProjection, &self.unwatched).await);
         }
     }
 }

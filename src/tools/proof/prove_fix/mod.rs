@@ -25,11 +25,11 @@ use self::played::Carried;
 use self::verdict::{Facts, Verdict, judge};
 use crate::blocking::blocking;
 use crate::execution::compare::{ValueDifference, first_values};
-use crate::execution::recording::{ITEMS_BYTES, Incomplete, Recording};
+use crate::execution::recording::{ITEMS_BYTES, Incomplete, Recording, RecordingProjection};
 use crate::execution::trace::ItemsProjection;
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens};
-use crate::toolkit::{Effect, Id, IntegerOr, Objects, Text, arguments};
+use crate::toolkit::{Effect, Id, IntegerOr, Locale, Objects, Text, arguments};
 use crate::tools::executions::Origin;
 use crate::tools::proof::recorded::{failure, record};
 use crate::tools::proof::revisions::Revisions;
@@ -43,7 +43,7 @@ pub static TOOL: Tool = Tool {
     description: "Run a changed workflow again with the recorded data of an execution, beside the unchanged one, in scratch copies that \
                   call no outside service. Show the user its claim.",
     parameters: ProveFix::PARAMETERS,
-    effect: Effect::Add,
+    effect: Effect::Rehearse,
     handler: Handler::of::<ProveFix>(),
 };
 
@@ -77,22 +77,19 @@ impl ToolCall for ProveFix {
             ));
         }
         let (n8n, expected) = (context.n8n()?, Expectation::all(self.expect.take().unwrap_or_default())?);
-        let recording = record(&context, &self.id, HashSet::new(), &progress).await?;
+        let recording = record(&context, &self.id, &RecordingProjection::of_runs(), &progress).await?;
         check_recording(&self.id, &recording)?;
         let revisions = Revisions::read(&context, self.workflow.as_deref(), &recording, &progress).await?;
         let answer = |recording: &Recording, revisions: &Revisions, facts: &Facts| {
             Ok(answer::compose(self.max_tokens, context.locale, recording, revisions, facts))
         };
-        if revisions.changed.is_empty() && !revisions.is_original {
-            let facts = Facts::without_replay(&self.id, &recording, Verdict::Unchanged);
-            return answer(&recording, &revisions, &facts);
-        }
-        let Prepared { recording, revisions, control, changed, carried, played } =
-            self.prepare(&context, recording, revisions, &progress).await?;
+        let played = revisions.played(trigger(&recording)?, self.timeout_seconds);
         if let Some(verdict) = verdict::before(&recording, &revisions, &played) {
             let facts = Facts::without_replay(&self.id, &recording, verdict);
             return answer(&recording, &revisions, &facts);
         }
+        let Prepared { recording, revisions, control, changed, carried, played } =
+            self.prepare(&context, revisions, played, &progress).await?;
         let runner = CopyRunner::new(n8n, Duration::from_secs(self.timeout_seconds), &progress);
         runner.check_scopes().await?;
         runner.sweep().await;
@@ -111,6 +108,7 @@ impl ToolCall for ProveFix {
             played: &played,
             expected: &expected,
             recorded: &recorded,
+            locale: context.locale,
         };
         let mut facts = judge(&self.id, &case, &control, &changed);
         facts.values = self.values(&context, &changed.differing, &progress).await?;
@@ -129,13 +127,12 @@ impl ProveFix {
     async fn prepare(
         &self,
         context: &Context,
-        recording: Recording,
         revisions: Revisions,
+        played: HashSet<String>,
         progress: &Progress,
     ) -> Result<Prepared, Error> {
-        let played = revisions.played(trigger(&recording)?, self.timeout_seconds);
-        // Now with the items of the nodes that are to answer.
-        let mut recording = record(context, &self.id, played.clone(), progress).await?;
+        let projection = RecordingProjection::keeping(played.clone());
+        let mut recording = record(context, &self.id, &projection, progress).await?;
         check_recording(&self.id, &recording)?;
         let (seconds, id) = (self.timeout_seconds, shown_id(&self.id, &recording).to_owned());
         blocking(move || {
@@ -197,7 +194,8 @@ impl ProveFix {
         for _ in 0..self.also_good {
             // There may be none, or no more.
             let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else { break };
-            let mut recording = record(context, &id, case.played.clone(), progress).await?;
+            let projection = RecordingProjection::keeping(case.played.clone());
+            let mut recording = record(context, &id, &projection, progress).await?;
             let carried = Carried::of(&mut recording, case.played)?;
             let (Ok(()), Ok(trigger)) = (check_recording(&id, &recording), trigger(&recording)) else { break };
             let (seconds, played_as) = (self.timeout_seconds, |name: &str| carried.played(name));
@@ -208,7 +206,7 @@ impl ProveFix {
             let (control, changed) = (control?.recording, changed?.recording);
             // What the workflow that ran last cannot do with these data says nothing about the change.
             if failure(&control).is_none() {
-                let differs = verdict::differences(&control, &changed, case.revisions);
+                let differs = verdict::differences(&control, &changed, case);
                 found.push(Good { id: id.clone(), differs });
             }
             (before, header) = (id, recording.header);
@@ -225,6 +223,8 @@ struct Case<'a> {
     expected: &'a [Expectation],
     /// How often the execution itself has what is expected.
     recorded: &'a [u64],
+    /// The language of what is not proven.
+    locale: Locale,
 }
 
 /// The id of an execution in n8n, also if it was read from a file.
@@ -253,7 +253,9 @@ fn check_recording(id: &str, recording: &Recording) -> Result<(), Error> {
             Some(Incomplete::Items) => {
                 format!("the recorded items that it would need have more than {} MB", ITEMS_BYTES / 1024 / 1024)
             }
-            Some(Incomplete::LargeItem) => "one of its items has more than 1 MB".to_owned(),
+            Some(Incomplete::LargeItem) => {
+                "one of its items has more than 1 MB, and half of a surrogate pair in it (or U+FFFD)".to_owned()
+            }
             Some(Incomplete::Disk(cause)) => format!("a temporary file for its items cannot be written ({cause})"),
             Some(Incomplete::Runs) => "it has more runs or items than can be compared".to_owned(),
             None => return Ok(()),

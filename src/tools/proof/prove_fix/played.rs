@@ -1,63 +1,70 @@
 //! How recorded items get into copies: in their code, or, if they are many, as files of the call that starts a copy.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 
 use crate::blocking::blocking;
-use crate::execution::recording::{ITEMS_IN_MEMORY, RecordedNode, RecordedRun, Recording};
+use crate::execution::recording::{ITEMS_IN_MEMORY, RecordedRun, Recording};
 use crate::json::{ReadAt, Spool};
 use crate::n8n::ProductionFile;
 use crate::tools::Error;
 use crate::workflow::replay::{Played, PlayedItems, PlayedRun};
 
-/// Bytes that are read at once from the recorded items.
+/// Bytes that are read at once.
 const PIECE: u64 = 64 * 1024;
+
+/// Bytes of packed items that are held in memory.
+const PACKED_IN_MEMORY: usize = 1024 * 1024;
 
 /// What was recorded of the nodes that answer.
 pub(super) struct Carried {
     played: HashMap<String, Played>,
     parts: Vec<Part>,
-    items: Arc<Mutex<Spool>>,
+    /// The files, one after another.
+    packed: Arc<Mutex<Spool>>,
 }
 
-/// What a run did, as a file: its items, and what stands before and after them.
+/// What a run did, as a file: its items, and what stands before and after them, packed.
 struct Part {
     name: String,
-    around: [String; 2],
-    items: Range<u64>,
+    bytes: Range<u64>,
 }
 
 impl Carried {
     /// The items of a recording, which are taken out of it.
     ///
     /// # Errors
-    /// The temporary file cannot be read.
+    /// A temporary file cannot be read or written.
     pub(super) fn of(recording: &mut Recording, names: &HashSet<String>) -> Result<Self, Error> {
         let mut items = recording.items.take().unwrap_or_else(|| Spool::new(0, None));
+        let (mut of_nodes, mut parts) = (HashMap::new(), Vec::new());
         let is_large = items.len() > ITEMS_IN_MEMORY as u64;
-        let (mut played, mut parts) = (HashMap::new(), Vec::new());
+        let mut packed = Spool::new(PACKED_IN_MEMORY, None);
         for (at, (name, node)) in recording.nodes.iter().enumerate().filter(|(_, (name, _))| names.contains(*name)) {
-            let mut runs = Vec::new();
+            let mut played = Played { runs: node.runs.iter().map(|run| played_run(recording, run)).collect() };
             for (number, run) in node.runs.iter().enumerate() {
-                let items = match is_large {
-                    true => PlayedItems::InPart(format!("s{at}r{number}")),
-                    false => PlayedItems::Here(text(&mut items, run).map_err(unread)?),
+                played.runs[number].items = match is_large {
+                    true => {
+                        let part = format!("s{at}r{number}");
+                        let begin = packed.len();
+                        let size = pack(&played.part(number), &mut items, &run.items, &mut packed).map_err(unusable)?;
+                        parts.push(Part { name: part.clone(), bytes: begin..packed.len() });
+                        PlayedItems::InPart { name: part, size }
+                    }
+                    false => PlayedItems::Here(text(&mut items, run).map_err(unusable)?),
                 };
-                runs.push(played_run(recording, run, items));
             }
-            let of_node = Played { runs };
-            if is_large {
-                parts.extend(parts_of(node, &of_node));
-            }
-            played.insert(name.clone(), of_node);
+            of_nodes.insert(name.clone(), played);
         }
-        Ok(Self { played, parts, items: Arc::new(Mutex::new(items)) })
+        Ok(Self { played: of_nodes, parts, packed: Arc::new(Mutex::new(packed)) })
     }
 
     /// What was recorded of a node: nothing of one that did not run.
@@ -67,34 +74,37 @@ impl Carried {
 
     /// The files of the call that starts a copy.
     pub(super) fn files(&self) -> Vec<ProductionFile> {
-        let file = |part: &Part| {
-            let [before, after] = part.around.clone().map(Bytes::from);
-            let length = before.len() as u64 + (part.items.end - part.items.start) + after.len() as u64;
-            let ends = [before, after].map(|bytes| stream::iter([Ok(bytes)]));
-            let [before, after] = ends;
-            let bytes = before.chain(pieces(self.items.clone(), part.items.clone())).chain(after).boxed();
-            ProductionFile { name: part.name.clone(), length, bytes }
+        let file = |part: &Part| ProductionFile {
+            name: part.name.clone(),
+            length: part.bytes.end - part.bytes.start,
+            bytes: pieces(self.packed.clone(), part.bytes.clone()),
         };
         self.parts.iter().map(file).collect()
     }
 }
 
-/// The files of a node.
-fn parts_of(node: &RecordedNode, played: &Played) -> Vec<Part> {
-    let part = |(number, (run, of_run)): (usize, (&RecordedRun, &PlayedRun))| match &of_run.items {
-        PlayedItems::InPart(name) => {
-            Some(Part { name: name.clone(), around: played.part(number), items: run.items.clone() })
-        }
-        PlayedItems::Here(_) => None,
-    };
-    node.runs.iter().zip(&played.runs).enumerate().filter_map(part).collect()
+/// Packs the items of a run, and what stands before and after them; returns how many bytes they have unpacked.
+fn pack([before, after]: &[String; 2], items: &mut Spool, run: &Range<u64>, packed: &mut Spool) -> io::Result<u64> {
+    let mut packer = DeflateEncoder::new(packed, Compression::fast());
+    packer.write_all(before.as_bytes())?;
+    let mut position = run.start;
+    while position < run.end {
+        let mut piece = vec![0; PIECE.min(run.end - position) as usize];
+        items.read_at(position, &mut piece)?;
+        packer.write_all(&piece)?;
+        position += piece.len() as u64;
+    }
+    packer.write_all(after.as_bytes())?;
+    packer.finish()?;
+    Ok(before.len() as u64 + (run.end - run.start) + after.len() as u64)
 }
 
-fn played_run(recording: &Recording, run: &RecordedRun, items: PlayedItems) -> PlayedRun {
+/// What a run did, without its items.
+fn played_run(recording: &Recording, run: &RecordedRun) -> PlayedRun {
     let outputs: Vec<usize> = run.outputs.iter().map(|output| output.hashes.len()).collect();
     // A run that went on after its error answers with the items that stand for it.
     let error = run.error.clone().filter(|_| run.failed && outputs.iter().all(|items| *items == 0));
-    PlayedRun { received: recording.received(run), outputs, items, error }
+    PlayedRun { received: recording.received(run), outputs, error, ..PlayedRun::default() }
 }
 
 fn text(items: &mut Spool, run: &RecordedRun) -> io::Result<String> {
@@ -103,9 +113,9 @@ fn text(items: &mut Spool, run: &RecordedRun) -> io::Result<String> {
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-fn unread(error: io::Error) -> Error {
+fn unusable(error: io::Error) -> Error {
     Error::FailedPrecondition(format!(
-        "A temporary file for the recorded items cannot be read: {}. Nothing was created.",
+        "A temporary file for the recorded items cannot be used: {}. Nothing was created.",
         error.kind()
     ))
 }

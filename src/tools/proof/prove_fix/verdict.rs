@@ -6,11 +6,11 @@ use super::copies::Replayed;
 use super::expectation::Expectation;
 use super::{Case, Good, shown_id};
 use crate::execution::compare::ValueDifference;
-use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
+use crate::execution::recording::{RecordedNode, RecordedOutput, RecordedRun, Recording};
 use crate::tools::proof::recorded::{alike, failure};
 use crate::tools::proof::revisions::Revisions;
 use crate::workflow::parsed::ParsedNode;
-use crate::workflow::replay::{NOT_RECORDED, depends_on_more_than_items, original_name};
+use crate::workflow::replay::{DATE_TIME, NOT_RECORDED, depends_on_more_than_items, original_name};
 
 /// What was shown. Only [`Fixed`](Self::Fixed) claims that something is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub(super) struct Facts {
     pub differs: Vec<String>,
     /// How each of them ended, recorded and now, if it ended in another way.
     pub statuses: Vec<(String, [&'static str; 2])>,
+    /// What differs at those that returned the same values: `files` or `pairedItem`.
+    pub only: Vec<(String, &'static str)>,
     /// Their first values that are not as recorded: now, and recorded.
     pub values: Vec<ValueDifference>,
     /// How many returned the same.
@@ -129,6 +131,7 @@ impl Facts {
             ran_new: Vec::new(),
             differs: Vec::new(),
             statuses: Vec::new(),
+            only: Vec::new(),
             values: Vec::new(),
             same: 0,
             expected: Vec::new(),
@@ -141,8 +144,11 @@ impl Facts {
 
 /// The verdict that is certain before anything runs.
 pub(super) fn before(recording: &Recording, revisions: &Revisions, played: &HashSet<String>) -> Option<Verdict> {
-    if revisions.is_original {
+    if revisions.is_original() {
         return None;
+    }
+    if revisions.changed.is_empty() {
+        return Some(Verdict::Unchanged);
     }
     let fails_in_played = recording.failed_node().is_some_and(|failed| played.contains(failed));
     let is_untested = |name: &String| {
@@ -156,14 +162,14 @@ pub(super) fn before(recording: &Recording, revisions: &Revisions, played: &Hash
 pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Replayed) -> Facts {
     let Case { recording, revisions, played, .. } = *case;
     let now = &changed.recording;
-    let differs = differences(recording, now, revisions);
+    let differs = differences(recording, now, case);
     let is_new = |name: &&str| !recording.nodes.contains_key(revisions.name_then(name));
     let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
     let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
-    let reproduced = (differs.is_empty() || !revisions.is_original) && reproduces(case, control);
+    let reproduced = (differs.is_empty() || !revisions.is_original()) && reproduces(case, control);
     let verdict = match reproduced {
         false => Verdict::NotReproduced,
-        true if revisions.is_original => Verdict::Reproduced,
+        true if revisions.is_original() => Verdict::Reproduced,
         true => verdict(case, changed, &ran_new, &differs),
     };
     let kept = revisions.names_in_control();
@@ -177,14 +183,15 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
         verdict,
         reproduced: Some(reproduced),
         fails_now: failure(now),
-        node: failed.as_ref().and_then(|(name, _)| node_facts(revisions.name_now(name)?, now)),
+        node: failed.as_ref().and_then(|(name, _)| node_facts(revisions.now.node(revisions.name_now(name)?)?, now)),
         ran_new,
         statuses: statuses(&differs, recording, now, revisions),
+        only: only(&differs, recording, now, revisions),
         same: compared.saturating_sub(differs.len()),
+        not_proven: not_proven(case, now, &differs),
         differs,
         expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
         recorded,
-        not_proven: not_proven(case, now),
         failed,
         ..Facts::without_replay(id, recording, verdict)
     }
@@ -195,7 +202,7 @@ fn reproduces(case: &Case<'_>, control: &Replayed) -> bool {
     let again = &control.recording;
     let fails_again = match (failure(case.recording), failure(again)) {
         (Some((node, message)), Some((other, said))) => node == other && alike(&message, &said),
-        (None, None) => differences_of_control(case.recording, again, case.revisions).is_empty(),
+        (None, None) => differences_of_control(again, case).is_empty(),
         _ => false,
     };
     fails_again && control.hits == case.recorded
@@ -242,7 +249,7 @@ fn verdict(case: &Case<'_>, changed: &Replayed, ran_new: &[String], differs: &[S
     if node.runs.iter().any(|run| run.failed) || errors(node, parsed) > before {
         return Verdict::ErrorNowInItems;
     }
-    if node.items() == 0 {
+    if returned(node, parsed) == 0 {
         return Verdict::Emptied;
     }
     match revisions.changed.iter().any(is_new_and_played) {
@@ -264,44 +271,72 @@ fn errors(node: &RecordedNode, parsed: Option<&ParsedNode>) -> u64 {
 }
 
 /// The nodes of the execution that returned something else in the changed workflow, or ended in another way.
-pub(super) fn differences(then: &Recording, now: &Recording, revisions: &Revisions) -> Vec<String> {
-    let kept = revisions.names_in_copy();
+pub(super) fn differences(then: &Recording, now: &Recording, case: &Case<'_>) -> Vec<String> {
+    let (revisions, kept) = (case.revisions, case.revisions.names_in_copy());
     // A copy also has nodes that are not of the workflow.
     let is_own = |name: &str| revisions.ran.node(name).is_some();
-    differing(then, |name, node| {
+    let differs = |name: &str, node: &RecordedNode| {
         let name_now = revisions.name_now(name);
-        is_own(name) && name_now.is_none_or(|name| kept.contains(name) && !did_the_same(node, now.nodes.get(name)))
-    })
+        let is_compared = is_own(name) && name_now.is_none_or(|name| kept.contains(name));
+        is_compared && !did_the_same(node, name_now.and_then(|name| now.nodes.get(name)), case.played.contains(name))
+    };
+    differing(then, differs)
 }
 
 /// The nodes of the execution that did something else in the control.
-fn differences_of_control(then: &Recording, control: &Recording, revisions: &Revisions) -> Vec<String> {
-    let kept = revisions.names_in_control();
-    differing(then, |name, node| kept.contains(name) && !did_the_same(node, control.nodes.get(name)))
+fn differences_of_control(control: &Recording, case: &Case<'_>) -> Vec<String> {
+    let kept = case.revisions.names_in_control();
+    differing(case.recording, |name, node| {
+        kept.contains(name) && !did_the_same(node, control.nodes.get(name), case.played.contains(name))
+    })
 }
 
 fn differing(then: &Recording, differs: impl Fn(&str, &RecordedNode) -> bool) -> Vec<String> {
     then.nodes.iter().filter(|(name, node)| differs(name, node)).map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether a node ran again, returned the same, and ended in the same way.
-fn did_the_same(then: &RecordedNode, now: Option<&RecordedNode>) -> bool {
-    now.is_some_and(|now| same_outputs(then, now))
+/// Whether a node ran again, returned the same, and ended in the same way. One that answers from the recording is not asked what its
+/// items came from, since with several outputs it is a Switch in the copy, nor whether it went on after an error, since it only returns
+/// the items that stand for it.
+fn did_the_same(then: &RecordedNode, now: Option<&RecordedNode>, is_played: bool) -> bool {
+    let ended =
+        |run: &RecordedRun| run.failed && (!is_played || run.outputs.iter().all(|output| output.hashes.is_empty()));
+    let failed = |node: &RecordedNode| node.runs.iter().any(ended);
+    now.is_some_and(|now| {
+        let is_same = |of: fn(&RecordedOutput) -> u64| outputs(then, of) == outputs(now, of);
+        outputs(then, values) == outputs(now, values)
+            && is_same(|output| output.files)
+            && (is_played || is_same(|output| output.pairing))
+            && failed(then) == failed(now)
+    })
 }
 
-fn same_outputs(then: &RecordedNode, now: &RecordedNode) -> bool {
-    let items = |node: &RecordedNode| -> Vec<Vec<Vec<u64>>> {
-        let run = |run: &RecordedRun| {
-            let mut outputs: Vec<_> = run.outputs.iter().map(|output| output.hashes.clone()).collect();
-            while outputs.last().is_some_and(Vec::is_empty) {
-                outputs.pop();
-            }
-            outputs
-        };
-        node.runs.iter().map(run).collect()
+fn values(output: &RecordedOutput) -> Vec<u64> {
+    output.hashes.clone()
+}
+
+/// Something of each output with items, of each run.
+fn outputs<T: PartialEq>(node: &RecordedNode, of: impl Fn(&RecordedOutput) -> T) -> Vec<Vec<(usize, T)>> {
+    let with_items = |run: &RecordedRun| {
+        let outputs = run.outputs.iter().enumerate().filter(|(_, output)| !output.hashes.is_empty());
+        outputs.map(|(at, output)| (at, of(output))).collect()
     };
-    let failed = |node: &RecordedNode| node.runs.iter().any(|run| run.failed);
-    items(then) == items(now) && failed(then) == failed(now)
+    node.runs.iter().map(with_items).collect()
+}
+
+/// What differs at those of these nodes whose values and endings are the same.
+fn only(nodes: &[String], then: &Recording, now: &Recording, revisions: &Revisions) -> Vec<(String, &'static str)> {
+    let what = |name: &String| {
+        let (then, now) = (then.nodes.get(name)?, now.nodes.get(revisions.name_now(name)?)?);
+        let is_other = |of: fn(&RecordedOutput) -> u64| outputs(then, of) != outputs(now, of);
+        match () {
+            () if outputs(then, values) != outputs(now, values) => None,
+            () if is_other(|output| output.files) => Some((name.clone(), "files")),
+            () if is_other(|output| output.pairing) => Some((name.clone(), "pairedItem")),
+            () => None,
+        }
+    };
+    nodes.iter().filter_map(what).collect()
 }
 
 /// How each of these nodes ended, if it ended in another way.
@@ -324,20 +359,56 @@ fn statuses(
     nodes.iter().filter_map(both).collect()
 }
 
-fn node_facts(name: &str, now: &Recording) -> Option<NodeFacts> {
-    let node = now.nodes.get(name)?;
+/// The items that a node passed on.
+fn returned(node: &RecordedNode, parsed: Option<&ParsedNode>) -> u64 {
+    /// n8n records what it drops as a second output, which leads nowhere.
+    const FILTER: &str = "n8n-nodes-base.filter";
+    if parsed.is_none_or(|parsed| !parsed.is(FILTER)) {
+        return node.items();
+    }
+    node.runs.iter().filter_map(|run| run.outputs.first()).map(|kept| kept.hashes.len() as u64).sum()
+}
+
+fn node_facts(parsed: &ParsedNode, now: &Recording) -> Option<NodeFacts> {
+    let (name, node) = (&parsed.name, now.nodes.get(&parsed.name)?);
     let received = node.runs.iter().filter_map(|run| now.received(run)).map(|items| items.len() as u64).sum();
-    Some(NodeFacts { name: name.to_owned(), items: [received, node.items()], runs: node.runs.len() })
+    Some(NodeFacts { name: name.clone(), items: [received, returned(node, Some(parsed))], runs: node.runs.len() })
 }
 
 /// What the verdict does not cover.
-fn not_proven(case: &Case<'_>, now: &Recording) -> Vec<String> {
-    let Case { recording, revisions, played, .. } = *case;
+fn not_proven(case: &Case<'_>, now: &Recording, differs: &[String]) -> Vec<String> {
+    let (other_input, depends) =
+        (with_other_input(case, now).join(", "), depend_on_more(case, now, differs).join(", "));
     let mut sentences = Vec::new();
-    if recording.header.retry_of.is_some() {
-        sentences
-            .push("The execution is a retry: its first nodes may have run another version of the workflow.".to_owned());
+    let mut say = |ja: String, en: String| sentences.push(case.locale.choose(ja, en));
+    if case.recording.header.retry_of.is_some() {
+        say(
+            "この実行は再試行です。最初のノードは別のバージョンのワークフローで実行された可能性があります。".to_owned(),
+            "The execution is a retry: its first nodes may have run another version of the workflow.".to_owned(),
+        );
     }
+    if !other_input.is_empty() {
+        say(
+            format!(
+                "記録と異なる入力に対して記録から応答したノード: {other_input}。後続の結果はその記録に基づいています。"
+            ),
+            format!(
+                "Answered from the recording, with other input than recorded: {other_input}. What follows rests on their recorded answers."
+            ),
+        );
+    }
+    if !depends.is_empty() {
+        say(
+            format!("時刻、乱数など、アイテム以外のものに依存するノード: {depends}。"),
+            format!("Depend on the time, chance or something else outside of the items: {depends}."),
+        );
+    }
+    sentences
+}
+
+/// The nodes that were answered from the recording, with other input than recorded.
+fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
+    let Case { recording, revisions, played, .. } = *case;
     let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
         let sorted = |run: &RecordedRun| {
             let mut items = recording.received(run)?;
@@ -351,23 +422,19 @@ fn not_proven(case: &Case<'_>, now: &Recording) -> Vec<String> {
         let is_fed = node.runs.first().is_some_and(|run| !run.sources.is_empty());
         is_fed && again.is_some_and(|again| received(recording, node) != received(now, again))
     };
-    let other_input: Vec<_> = recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect();
-    if !other_input.is_empty() {
-        sentences.push(format!(
-            "Answered from the recording, with other input than recorded: {}. What follows rests on their recorded answers.",
-            other_input.join(", ")
-        ));
-    }
+    recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect()
+}
+
+/// The nodes that ran for real and depend on more than their items.
+fn depend_on_more<'a>(case: &Case<'a>, now: &Recording, differs: &[String]) -> Vec<&'a str> {
+    let Case { revisions, played, .. } = *case;
     let ran_for_real =
         |node: &&ParsedNode| now.nodes.contains_key(&node.name) && !played.contains(revisions.name_then(&node.name));
-    let depends =
-        revisions.now.workflow.nodes.iter().filter(ran_for_real).filter(|node| depends_on_more_than_items(node));
-    let depends: Vec<_> = depends.map(|node| node.name.as_str()).collect();
-    if !depends.is_empty() {
-        sentences.push(format!(
-            "Depend on the time, chance or something else outside of the items: {}.",
-            depends.join(", ")
-        ));
-    }
-    sentences
+    // One without a date takes the current one, which only its items show.
+    let has_other_date = |node: &ParsedNode| {
+        node.is(DATE_TIME) && revisions.is_original() && differs.iter().any(|name| *name == node.name)
+    };
+    let nodes = revisions.now.workflow.nodes.iter().filter(ran_for_real);
+    let depends = nodes.filter(|node| depends_on_more_than_items(node) || has_other_date(node));
+    depends.map(|node| node.name.as_str()).collect()
 }

@@ -1,25 +1,28 @@
 //! The recording of an execution: what each run received and returned, as far as running the workflow again needs it.
 //!
 //! Of each item only a hash is held, so that two executions can be compared item by item. The items themselves are kept only of
-//! the nodes that are named, which are to answer as they did, or which someone takes along: one after another in a [`Spool`], in a
-//! temporary file if there are many.
+//! the nodes that are named, which are to answer as they did, or whose items are downloaded: one after another in a [`Spool`], in
+//! a temporary file if there are many. Items are captured byte for byte; one of more than 1 MiB is read piece by piece.
+
+mod hash;
+mod item;
 
 use std::collections::HashSet;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use self::hash::chained;
+use self::item::ItemHashes;
 use super::Error;
 use super::failure::Failure;
 use super::header::Header;
-use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
+use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
 use super::source::InputSource;
 use super::workflow;
-use crate::json::{Cursor, Keep, Projection, ReadAt, ReadError, Spool};
+use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadAt, ReadError, Spool};
 
 /// The most bytes of items that are kept in memory.
 pub const ITEMS_IN_MEMORY: usize = 4 * 1024 * 1024;
@@ -38,22 +41,63 @@ const MESSAGE_CHARS: usize = 4000;
 
 /// Reads a [`Recording`].
 #[derive(Clone, Debug)]
-pub struct RecordingProjection {
-    /// The nodes whose items are kept.
-    pub nodes: Arc<HashSet<String>>,
-    /// What is wanted besides the items.
-    pub kind: RecordingKind,
+pub struct RecordingProjection(RecordedItems);
+
+/// Which items are read.
+#[derive(Clone, Debug)]
+enum RecordedItems {
+    None,
+    /// All are hashed; those of these nodes are kept, to be played again.
+    All(Arc<HashSet<String>>),
+    /// Those of these nodes are kept, to be downloaded.
+    Only(Arc<HashSet<String>>),
 }
 
-/// What a recording is for.
-#[derive(Clone, Copy, Debug)]
-pub enum RecordingKind {
-    /// To be compared and played again: all nodes, with this hash of the `json` of each item, given its JSON text without white
-    /// space. The items that are kept have at most [`ITEMS_BYTES`], and those of a run have commas between them.
-    Played(fn(&str) -> u64),
-    /// To be taken along: the nodes that are named, and nothing of the others. There are as many items as there is room for in
-    /// the folder for temporary files, and each ends with a line feed. Hashes are 0; the outputs of sub-nodes count, too.
-    Taken,
+impl RecordingProjection {
+    /// Without items: which nodes ran, what fed them, and how they ended.
+    pub fn of_runs() -> Self {
+        Self(RecordedItems::None)
+    }
+
+    /// With the hash of every item.
+    pub fn of_items() -> Self {
+        Self::keeping(HashSet::new())
+    }
+
+    /// With the hash of every item, and with the items of these nodes.
+    pub fn keeping(nodes: HashSet<String>) -> Self {
+        Self(RecordedItems::All(Arc::new(nodes)))
+    }
+
+    /// With the items of these nodes, as many as there is room for in the folder for temporary files, and nothing of the other
+    /// nodes. The outputs of sub-nodes count, too; an item of more than 1 MiB is refused ([`Incomplete::LargeItem`]).
+    pub fn only(nodes: HashSet<String>) -> Self {
+        Self(RecordedItems::Only(Arc::new(nodes)))
+    }
+}
+
+impl RecordedItems {
+    /// Whether the items of a node are kept.
+    fn keeps(&self, node: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::All(nodes) | Self::Only(nodes) => nodes.contains(node),
+        }
+    }
+
+    fn are_only_kept(&self) -> bool {
+        matches!(self, Self::Only(_))
+    }
+
+    /// What stands between the items of a run.
+    fn separator(&self) -> &'static [u8] {
+        if self.are_only_kept() { b"\n" } else { b"," }
+    }
+
+    /// The most bytes of items that are kept.
+    fn most_bytes(&self) -> u64 {
+        if self.are_only_kept() { u64::MAX } else { ITEMS_BYTES }
+    }
 }
 
 /// What was read.
@@ -71,7 +115,8 @@ pub struct Recording {
     pub workflow: Option<Vec<u8>>,
     /// The nodes that ran, in the order of the body.
     pub nodes: IndexMap<String, RecordedNode>,
-    /// The items of the nodes that were named, as JSON.
+    /// The items of the nodes that were named, as JSON: those of a run with commas between them, or line feeds if they are only
+    /// kept.
     pub items: Option<Spool>,
     /// Why it is not whole, if it is not.
     pub incomplete: Option<Incomplete>,
@@ -82,7 +127,7 @@ pub struct Recording {
 pub enum Incomplete {
     /// The items that are kept have more than [`ITEMS_BYTES`].
     Items,
-    /// An item has more than 1 MiB.
+    /// An item of more than 1 MiB has half of a surrogate pair, or a character that can stand for one; or items are only kept.
     LargeItem,
     /// There are more items or runs than are held.
     Runs,
@@ -117,6 +162,10 @@ pub struct RecordedRun {
 pub struct RecordedOutput {
     /// The hash of each item's `json`.
     pub hashes: Vec<u64>,
+    /// One hash of the names, types and sizes of all their files.
+    pub files: u64,
+    /// One hash of what they came from, `pairedItem`.
+    pub pairing: u64,
     /// How many of them stand for an error.
     pub errors: u64,
 }
@@ -168,11 +217,19 @@ impl Projection for RecordingProjection {
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Whole));
 
     fn window(&self) -> Range<u64> {
-        0..u64::MAX
+        match self.0 {
+            RecordedItems::None => 0..0,
+            RecordedItems::All(_) | RecordedItems::Only(_) => 0..u64::MAX,
+        }
+    }
+
+    /// Byte for byte: what a node answers in a copy is what was recorded, half of a surrogate pair included.
+    fn pruner(&self) -> Pruner {
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::all())
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let execution = runs::read(cursor, |_| Reader::new(self.clone()), workflow::read_json)?;
+        let execution = runs::read(cursor, |_| Reader::new(self.0.clone()), workflow::read_json)?;
         let (data, reader) = (execution.data, execution.runs);
         Ok(Recording {
             header: execution.header,
@@ -189,7 +246,7 @@ impl Projection for RecordingProjection {
 
 /// Reads the runs.
 struct Reader {
-    projection: RecordingProjection,
+    wanted: RecordedItems,
     nodes: IndexMap<String, RecordedNode>,
     node: RecordedNode,
     outputs: Vec<RecordedOutput>,
@@ -205,18 +262,10 @@ struct Reader {
     incomplete: Option<Incomplete>,
 }
 
-/// The parts of an item that are looked at.
-#[derive(Deserialize)]
-struct Parted<'a> {
-    #[serde(borrow)]
-    json: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
-
 impl Reader {
-    fn new(projection: RecordingProjection) -> Self {
+    fn new(wanted: RecordedItems) -> Self {
         Self {
-            projection,
+            wanted,
             nodes: IndexMap::new(),
             node: RecordedNode::default(),
             outputs: Vec::new(),
@@ -240,54 +289,68 @@ impl Reader {
         self.outputs.get_mut(at)
     }
 
-    fn add(&mut self, output: u64, text: &str) {
-        self.hashes += 1;
-        if self.hashes > MAX_ITEMS {
+    /// Reads an item, and keeps it if those of its node are.
+    fn read_item<R: Read>(&mut self, item: Item<'_, R>) -> Result<Option<ItemHashes>, ReadError> {
+        if self.hashes >= MAX_ITEMS {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
-            return;
+            return item.skip().map(|()| None);
         }
-        let parted: Option<Parted<'_>> = serde_json::from_str(text).ok();
-        let json = parted.as_ref().and_then(|item| item.json).map_or("{}", RawValue::get);
-        let hash = match self.projection.kind {
-            RecordingKind::Played(hash) => hash(json),
-            RecordingKind::Taken => 0,
+        let mut keeper = Keeper { reader: self, has_begun: false };
+        let hashes = match item {
+            // The window holds every item, or none.
+            Item::Omitted(_) => return Ok(None),
+            Item::Captured(json) => Some(item::read(&compact(&json), &mut keeper).map_err(ReadError::Io)?),
+            // A line is read at once.
+            Item::Unread(cursor) if keeper.reader.wanted.are_only_kept() => cursor.skip().map(|()| None)?,
+            Item::Unread(cursor) => item::stream(cursor, &mut keeper)?,
         };
-        let is_error = parted.as_ref().is_some_and(|item| item.error.is_some()) || json.starts_with(r#"{"error":"#);
-        if self.keeps_items && self.incomplete.is_none() {
-            self.incomplete = self.keep(text).err();
+        self.hashes += 1;
+        if hashes.is_none() {
+            self.incomplete = self.incomplete.or(Some(Incomplete::LargeItem));
         }
-        let Some(output) = self.output(output) else { return };
-        output.hashes.push(hash);
-        output.errors += u64::from(is_error);
-    }
-
-    /// Keeps an item.
-    fn keep(&mut self, text: &str) -> Result<(), Incomplete> {
-        let begin = self.run_begin;
-        let items = self.items.get_or_insert_with(|| Spool::new(ITEMS_IN_MEMORY, None));
-        let is_taken = matches!(self.projection.kind, RecordingKind::Taken);
-        if !is_taken && items.len() + text.len() as u64 > ITEMS_BYTES {
-            return Err(Incomplete::Items);
-        }
-        let before = if !is_taken && items.len() > begin { "," } else { "" };
-        let after = if is_taken { "\n" } else { "" };
-        let added = items.add(before.as_bytes()).and_then(|()| items.add(text.as_bytes()));
-        let added = added.and_then(|()| items.add(after.as_bytes()));
-        added.map_err(|error| Incomplete::Disk(error.kind()))
+        Ok(hashes)
     }
 
     /// The output in which an item counts, if it does.
     fn counted(&self, place: ItemPlace) -> Option<u64> {
-        let output = match self.projection.kind {
-            RecordingKind::Played(_) => place.main_output,
-            RecordingKind::Taken => self.keeps_items.then_some(place.output),
+        let output = match self.wanted.are_only_kept() {
+            true => self.keeps_items.then_some(place.output),
+            false => place.main_output,
         };
         output.filter(|_| self.is_output)
     }
 
     /// How many bytes of items are kept so far.
-    fn kept(&self) -> u64 {
+    fn kept_bytes(&self) -> u64 {
         self.items.as_ref().map_or(0, ReadAt::len)
+    }
+}
+
+/// Keeps an item, if those of its node are kept and there is room: otherwise says why not, and lets the reading go on.
+struct Keeper<'a> {
+    reader: &'a mut Reader,
+    /// Whether a byte of the item is kept.
+    has_begun: bool,
+}
+
+impl Write for Keeper<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Reader { items, run_begin, keeps_items, incomplete, wanted, .. } = &mut *self.reader;
+        if *keeps_items && incomplete.is_none() {
+            let items = items.get_or_insert_with(|| Spool::new(ITEMS_IN_MEMORY, None));
+            let before = if self.has_begun || items.len() == *run_begin { b"" } else { wanted.separator() };
+            self.has_begun = true;
+            *incomplete = match items.add(before).and_then(|()| items.add(bytes)) {
+                Ok(()) if items.len() > wanted.most_bytes() => Some(Incomplete::Items),
+                Ok(()) => None,
+                Err(error) => Some(Incomplete::Disk(error.kind())),
+            };
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -297,23 +360,24 @@ impl RunObserver for Reader {
 
     fn begin_node(&mut self, name: &str) {
         (self.node, self.outputs) = (RecordedNode::default(), Vec::new());
-        self.keeps_items = self.projection.nodes.contains(name);
-        self.run_begin = self.kept();
+        self.keeps_items = self.wanted.keeps(name);
+        self.run_begin = self.kept_bytes();
     }
 
     fn begin_lists(&mut self, _: u64, side: Side) {
         self.outputs = Vec::new();
-        self.run_begin = self.kept();
+        self.run_begin = self.kept_bytes();
         self.is_output = matches!(side, Side::Outputs);
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
         let Some(output) = self.counted(place) else { return item.skip() };
-        match item.text()? {
-            ItemText::Json(json) => self.add(output, &compact(&json)),
-            // The window holds every item.
-            ItemText::Omitted => {}
-            ItemText::TooLarge => self.incomplete = Some(Incomplete::LargeItem),
+        let Some(hashes) = self.read_item(item)? else { return Ok(()) };
+        if let Some(output) = self.output(output) {
+            output.hashes.push(hashes.json);
+            output.files = chained(output.files, hashes.files);
+            output.pairing = chained(output.pairing, hashes.pairing);
+            output.errors += u64::from(hashes.is_error);
         }
         Ok(())
     }
@@ -326,7 +390,7 @@ impl RunObserver for Reader {
     }
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
-        if matches!(self.projection.kind, RecordingKind::Taken) && !self.keeps_items {
+        if self.wanted.are_only_kept() && !self.keeps_items {
             return Ok(());
         }
         self.runs += 1;
@@ -334,7 +398,7 @@ impl RunObserver for Reader {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return Ok(());
         }
-        let items = self.run_begin..self.kept();
+        let items = self.run_begin..self.kept_bytes();
         self.run_begin = items.end;
         let message = run.error.as_ref().and_then(|error| error.member("message").unwrap_or(error).text());
         self.node.runs.push(RecordedRun {

@@ -1,0 +1,43 @@
+#!/usr/bin/env node
+// Nothing is left of a proof that is killed, terminated or stopped at any moment: workflows, executions and webhooks of n8n are as before, at the
+// latest after the next proof.
+//
+// usage: as fidelity.mjs, node leftovers.mjs [moments]    WAIT=610: seconds until copies count as left behind
+import { setTimeout as sleep } from 'node:timers/promises';
+import { make, create, remove, workflow, webhook, code, eachCode, set, get } from '../../fixtures/scenarios/n8n.mjs';
+import { all, call, copies, prove, run, PORT } from './n8n.mjs';
+
+const most = Number(process.argv[2] ?? 20);
+process.argv.splice(2);
+await make({ async leftovers() {
+  const made = [], failing = async (name, nodes, chain) => {
+    const hook = `proof-left-${made.length}`, one = workflow(`proof left ${name}`, [webhook(hook), ...nodes], ['Webhook', ...chain]);
+    made.push(one.name);
+    const id = await create(one);
+    return (await call(id, hook, [{ price: 'x' }])).id;
+  };
+  const small = await failing('small', [eachCode('Price', 'throw new Error("no price");')], ['Price']);
+  const load = { ...get('Load', ''), parameters: { url: `http://127.0.0.1:${PORT}/many?kb=4500`, options: {} } };
+  const large = await failing('large', [load, code('Price', 'throw new Error("no price");')], ['Load', 'Price']);
+  const count = async () => ({ workflows: (await all('/workflows')).length, executions: (await all('/executions')).length });
+  const before = await count();
+  for (const [what, id, span, moments] of [['small', small, 2200, most], ['large, with a webhook', large, 9000, Math.ceil(most / 3)]]) {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL']) {
+      let left = 0;
+      for (let moment = 0; moment < moments; moment++) {
+        await run(['prove', id, '--check', '--json'], { started: (child) => setTimeout(() => child.kill(signal), (span * (moment + 0.5)) / moments) });
+        if (signal !== 'SIGKILL') left += (await copies()).length;
+      }
+      console.log(`${what}: ${signal} at ${moments} moments, copies left: ${signal === 'SIGKILL' ? (await copies()).length : left}`);
+    }
+  }
+  // A copy that was left behind is swept when it is older than ten minutes.
+  const wait = Number(process.env.WAIT ?? 610);
+  console.log(`waiting ${wait} s`);
+  await sleep(wait * 1000);
+  const { data, error } = await prove(small, '--check');
+  await sleep(1000);
+  const after = await count();
+  console.log(`after the next proof (${data?.verdict ?? error}): copies ${(await copies()).length}, before ${JSON.stringify(before)}, after ${JSON.stringify(after)}`);
+  for (const name of made) await remove(name);
+} });
