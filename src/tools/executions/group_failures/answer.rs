@@ -24,6 +24,8 @@ struct Data<'a> {
     failures: u64,
     #[serde(skip_serializing_if = "is_zero")]
     canceled: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    too_large: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_examined: Option<NotExamined<'a>>,
     #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
@@ -127,6 +129,7 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
             more_groups: (found.total - shown.len()) as u64,
             failures: found.failures,
             canceled: found.canceled,
+            too_large: found.too_large,
             not_examined: found.not_examined.as_deref().map(|before| NotExamined { before }),
             guidance: guidance(shown),
         };
