@@ -15,7 +15,7 @@ const AROUND: usize = 1;
 
 /// What a stored text needs to have: a string with a text in it, or a number that is a value.
 #[derive(Debug)]
-pub(super) struct NumberFilter {
+pub(in crate::execution) struct NumberFilter {
     /// In strings.
     text: Option<Finder<'static>>,
     /// Whether the text is the whole string.

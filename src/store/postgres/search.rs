@@ -63,11 +63,13 @@ impl PostgresSession {
         let redacting = REDACTING.map(str::to_owned);
         let sought: Vec<_> = texts.iter().chain(&redacting).collect();
         let absent = (2..).take(sought.len()).map(|at| format!("strpos(d.t, ${at}) = 0"));
-        // `OFFSET 0` keeps the inner query apart: what it computes is unpacked once for all conditions.
+        // A column of the inner query that is volatile, as the time is, keeps it apart: each text is unpacked once for all
+        // conditions, and these are left to the workers, which `OFFSET 0` would not do.
         let statement = format!(
             r#"SELECT CAST(d.id AS text) FROM (
-                 SELECT x."executionId" AS id, x."data" || '' AS t, CAST(x."workflowData" AS text) AS w
-                 FROM {} x WHERE x."executionId" = ANY($1::bigint[]) OFFSET 0) d
+                 SELECT x."executionId" AS id, x."data" || left(CAST(clock_timestamp() AS text), 0) AS t,
+                        CAST(x."workflowData" AS text) AS w
+                 FROM {} x WHERE x."executionId" = ANY($1::bigint[])) d
                WHERE {} AND left(d.t, 2) = '[{{' AND strpos(d.w, 'redactionPolicy') = 0
                AND substr(d.t, 1, strpos(d.t, '}}')) !~ '"version":(?![01][,}}])'"#,
             self.tables.table(DATA),

@@ -78,8 +78,11 @@ pub(super) async fn walk<P: Projection>(
         for (at, listed) in listing.data.iter().enumerate() {
             let fetched = match timeout_at(end, fetches.next()).await {
                 Ok(Some(Ok(Some(fetched)))) => fetched,
-                // So that another call gets beyond it.
-                Err(_) if last.is_none() => Fetched::TooLarge,
+                Err(_) if last.is_none() => {
+                    // So that another call gets beyond it.
+                    take(listed, Fetched::TooLarge);
+                    return Ok(Walked { last: text(listed, "id"), is_rate_low: false });
+                }
                 Ok(Some(Err(error))) => return stopped(last, Some(error), &allowance),
                 Ok(_) | Err(_) => return stopped(last, None, &allowance),
             };

@@ -28,8 +28,7 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "group_failures",
     title: "Group failures",
-    description: "Group failed executions by node and kind of error, whatever ids and numbers are in it: how many, first and last, the last \
-                  good one before, and whether the workflow was edited between.",
+    description: "Group failed executions by node and kind of error: how many, since when, after which good one and which edit.",
     parameters: GroupFailures::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<GroupFailures>(),
@@ -68,6 +67,8 @@ struct Found {
     too_large: u64,
     /// Where the failures begin that were not examined, if there are any.
     not_examined: Option<String>,
+    /// Whether one call reads only a few: n8n's API sends one body after the other.
+    is_bounded: bool,
     /// Whether the call ended because n8n limits requests.
     is_rate_low: bool,
 }

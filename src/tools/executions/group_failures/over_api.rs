@@ -23,11 +23,13 @@ const AT_ONCE: usize = 2;
 /// Groups the newest failures, as many as one call may request.
 pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, Error> {
     let (mut found, mut groups, mut is_over) = (Found::default(), Groups::default(), false);
+    found.is_bounded = true;
     // The oldest versions of n8n know no `startedAfter`.
     let after: Option<Timestamp> = asked.started_after().parse().ok();
     let query = ListQuery {
         workflow_id: asked.workflow_id.clone(),
         // One status at a time; what crashed has no error to group by.
+        // n8n lists one status at a time; what crashed has no error to group by.
         status: Some("error".to_owned()),
         started_before: asked.started_before.clone(),
         ..ListQuery::default()
@@ -90,7 +92,7 @@ async fn look_around(n8n: &Client, group: &mut Group) -> Result<(), Error> {
     let good_before = before.data.iter().find(|good| counts(&group.first, good)).map(|good| failed(good, None));
     let after = n8n.list_executions(&good(None, MAX_LISTED)).await?;
     let last = group.last.number();
-    let is_after = |good: &&Value| text(good, "id").and_then(|id| id.parse().ok()) > last;
+    let is_after = |good: &&Value| text(good, "id").and_then(|id| id.parse::<i64>().ok()) > last;
     let after = after.data.iter().take_while(is_after).filter(|good| counts(&group.last, good)).count();
     group.good_after = after as u64;
     group.good_before = match good_before {

@@ -27,8 +27,8 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "workflow_trend",
     title: "Trend of a workflow",
-    description: "Say which nodes of a workflow became slower, fail more often or return other numbers of items in the last period than in \
-                  the seven before, since which execution, and with which edit.",
+    description: "Say which nodes of a workflow became slower, fail more often, stopped or output other numbers of items in the last \
+                  period than in the seven before, since which execution.",
     parameters: WorkflowTrend::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<WorkflowTrend>(),
