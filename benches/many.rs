@@ -60,7 +60,11 @@ fn main() {
 /// When an execution started: one every ten minutes.
 fn at(id: u64) -> String {
     let start: jiff::Timestamp = "2026-10-01T00:00:00Z".parse().unwrap();
-    start.checked_add(jiff::SignedDuration::from_mins(10 * id as i64)).unwrap().strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
+    start
+        .checked_add(jiff::SignedDuration::from_mins(10 * id as i64))
+        .unwrap()
+        .strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        .to_string()
 }
 
 /// A store whose executions differ in their ids; half of them are of a middle size, the others are small.
@@ -80,7 +84,9 @@ fn filled(store: N8nFolder, middle: usize, large: usize) -> N8nFolder {
         let mut body = execution(id, 0);
         body["status"] = json!(if is_failed { "error" } else { "success" });
         store.save_row(&connection, &body);
-        let text = text.replace("order 0000", &format!("order {id:04}")).replace("\"total\":987654", &format!("\"total\":{id}"));
+        let text = text
+            .replace("order 0000", &format!("order {id:04}"))
+            .replace("\"total\":987654", &format!("\"total\":{id}"));
         store.save_data(&connection, id as i64, &body["workflowData"].to_string(), &text);
     }
     connection.execute_batch("COMMIT").unwrap();
@@ -177,7 +183,12 @@ fn beside() {
         });
         let ms = |at: usize| times[at].as_secs_f64() * 1e3;
         let count = times.len();
-        println!("{what:<46} median {:.1}, p99 {:.1}, longest {:.1} ms of {count}", ms(count / 2), ms(count * 99 / 100), ms(count - 1));
+        println!(
+            "{what:<46} median {:.1}, p99 {:.1}, longest {:.1} ms of {count}",
+            ms(count / 2),
+            ms(count * 99 / 100),
+            ms(count - 1)
+        );
     }
 }
 

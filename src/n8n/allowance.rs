@@ -121,7 +121,9 @@ mod tests {
         for (remaining, is_low) in [("10", false), ("9", true), ("0", true), ("many", false)] {
             let allowance = allowance();
             let headers = [(LIMIT, "100"), (REMAINING, remaining)];
-            allowance.note(&headers.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect());
+            allowance.note(
+                &headers.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect(),
+            );
             assert_eq!(allowance.is_rate_low(), is_low, "{remaining}");
         }
     }

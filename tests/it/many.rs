@@ -210,7 +210,11 @@ fn an_answer_about_many_fits_its_budget() {
     });
     for (tokens, store, arguments) in ["1000", "2000", "4000"].into_iter().flat_map(|tokens| {
         let trend: &[&str] = &["trend", "w", "--until", "2026-10-08T23:59:59Z"];
-        [(tokens, &slow, trend), (tokens, &slow, &["find", "node", "--limit", "100", "--path", "n"]), (tokens, &slow, &["find", "--path", "n", "--limit", "100"])]
+        [
+            (tokens, &slow, trend),
+            (tokens, &slow, &["find", "node", "--limit", "100", "--path", "n"]),
+            (tokens, &slow, &["find", "--path", "n", "--limit", "100"]),
+        ]
     }) {
         let answer = ask(store.path(), &[arguments, &["--max-tokens", tokens]].concat());
         let used = n8n_lens::budget::count(&answer.to_string());

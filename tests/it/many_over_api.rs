@@ -173,7 +173,13 @@ fn the_newest_failures_are_grouped() {
     let answer = ask(&n8n, &["failures", "--started-after", "2026-01-01T00:00:00Z"]);
     assert_eq!((&answer["message"], bodies(&n8n)), (&json!("4 failures in 2 groups"), 4), "{answer}");
     let group = &answer["data"]["groups"][0];
-    let edges = json!([group["count"], group["first"]["id"], group["last"]["id"], group["goodBefore"]["id"], group["goodAfter"]]);
+    let edges = json!([
+        group["count"],
+        group["first"]["id"],
+        group["last"]["id"],
+        group["goodBefore"]["id"],
+        group["goodAfter"]
+    ]);
     assert_eq!(edges, json!([3, "50", "60", "49", 59]), "{answer}");
     assert_eq!((&group["node"], &group["edited"]), (&json!("Fetch"), &Value::Null));
     // Those before are not read, and nothing is said to be left.

@@ -99,7 +99,8 @@ fn the_tools_for_all_executions_take_few_tokens() {
     let store = N8nFolder::wal();
     let listed = list(&["--store", store.path().to_str().unwrap()]);
     let of_all = ["find_executions", "group_failures", "workflow_trend"];
-    let tools = listed["tools"].as_array().unwrap().iter().filter(|tool| of_all.contains(&tool["name"].as_str().unwrap()));
+    let tools =
+        listed["tools"].as_array().unwrap().iter().filter(|tool| of_all.contains(&tool["name"].as_str().unwrap()));
     let tokens: Vec<_> = tools.map(|tool| budget::count(&tool.to_string())).collect();
     println!("for all executions: {tokens:?} tokens");
     assert!(tokens.len() == 3 && tokens.iter().sum::<usize>() <= 700, "{tokens:?}");

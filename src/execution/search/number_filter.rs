@@ -119,8 +119,9 @@ mod tests {
     fn is_in(filter: &NumberFilter, text: &str) -> bool {
         let json = serde_json::Value::from(text).to_string();
         let escaped = json[1..json.len() - 1].to_owned();
-        let [plain, in_bundle] = [Flatted::new(Box::new(text.as_bytes())), Flatted::escaped(Box::new(escaped.as_bytes()))]
-            .map(|mut text| filter.may_match(&mut text).unwrap());
+        let [plain, in_bundle] =
+            [Flatted::new(Box::new(text.as_bytes())), Flatted::escaped(Box::new(escaped.as_bytes()))]
+                .map(|mut text| filter.may_match(&mut text).unwrap());
         assert_eq!(plain, in_bundle, "{text}");
         plain
     }

@@ -48,8 +48,8 @@ pub struct Also {
 pub struct TextPattern {
     pattern: Regex,
     /// `None` for a regular expression.
-    literal: Option<String>,
-    ignores_case: bool,
+    pub(super) literal: Option<String>,
+    pub(super) ignores_case: bool,
 }
 
 /// The end of a path, such as `customer.address` or `lines[].taxRate`.
@@ -209,16 +209,6 @@ impl TextPattern {
 
     fn prefilter(&self) -> Option<Prefilter> {
         Prefilter::text(self.literal.as_ref()?, self.ignores_case)
-    }
-
-    /// The text; `None` of a regular expression.
-    pub(super) fn as_literal(&self) -> Option<&str> {
-        self.literal.as_deref()
-    }
-
-    /// Whether capitals and small letters are the same.
-    pub(super) fn ignores_case(&self) -> bool {
-        self.ignores_case
     }
 
     fn find(&self, text: &str) -> Option<Range<usize>> {

@@ -37,7 +37,7 @@ impl StoredFilter {
             return Some(Self::Number(number));
         }
         // Each character has six bytes at most, as an escape.
-        let overlap = OVERLAP + 6 * query.text.as_ref().map_or(0, |text| text.as_literal().map_or(0, str::len));
+        let overlap = OVERLAP + 6 * query.text.as_ref().map_or(0, |text| text.literal.as_ref().map_or(0, String::len));
         Some(Self::Text(query.prefilter()?, overlap))
     }
 
@@ -56,11 +56,12 @@ impl StoredFilter {
 /// The filter of a query for digits or for a number, unless the name of its member says more.
 fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
     if let Some(text) = &query.text {
-        let digits = text.as_literal().filter(|text| text.len() <= INDEX_DIGITS)?;
+        let digits = text.literal.as_deref().filter(|text| text.len() <= INDEX_DIGITS)?;
         let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         return is_digits.then(|| NumberFilter::digits(digits))?;
     }
-    let Some(Condition::Equals(Operand::Scalar(scalar))) = query.condition.as_ref().filter(|_| !query.as_numbers) else {
+    let Some(Condition::Equals(Operand::Scalar(scalar))) = query.condition.as_ref().filter(|_| !query.as_numbers)
+    else {
         return None;
     };
     match scalar {
@@ -90,7 +91,11 @@ impl ValueQuery {
             return None;
         }
         if let Some(text) = &self.text {
-            let sought = if text.ignores_case() { longest_caseless(text.as_literal()?)? } else { text.as_literal()? };
+            let sought = if text.ignores_case {
+                longest_caseless(text.literal.as_deref()?)?
+            } else {
+                text.literal.as_deref()?
+            };
             return Some(vec![inside(sought)]);
         }
         if let Some(name) = self.path.as_ref().and_then(PathEnd::name) {

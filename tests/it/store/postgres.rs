@@ -351,7 +351,10 @@ fn a_value_is_looked_for_on_the_server() {
     }
     let found = answer(&mut lens(postgres.url(), &["find", "order 4711"]));
     let ids: Vec<_> = found["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
-    assert_eq!((ids, &found["data"]["notSearched"]), (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 3})));
+    assert_eq!(
+        (ids, &found["data"]["notSearched"]),
+        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 3}))
+    );
     // The texts take 6 MB, and nothing of those without it is sent.
     let proxy = Proxy::start(postgres.url(), 1_000_000, usize::MAX);
     let through = proxy.url(postgres.url());

@@ -263,7 +263,10 @@ fn shown_change(ChangedNode { name, paths }: &ChangedNode, limits: DifferenceLim
     *cut |= paths_more > 0;
     let shown_paths = paths.iter().take(limits.paths).map(|changed| ShownPath {
         path: shorten(&changed.path, limits.chars),
-        values: changed.values.as_ref().map(|(old, new)| (clipped_json(old, limits.chars), clipped_json(new, limits.chars))),
+        values: changed
+            .values
+            .as_ref()
+            .map(|(old, new)| (clipped_json(old, limits.chars), clipped_json(new, limits.chars))),
     });
     let shown_paths = shown_paths.collect();
     ShownChange { node_name: shorten_name(name, limits.chars), paths: shown_paths, paths_more: paths_more as u64 }

@@ -107,15 +107,20 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
 
 /// The call that shows more of what was found; and where only a few executions were read, how to read more.
 fn guidance(found: &Found, page: &FindPage) -> Option<String> {
-    let every = found.executions.first().map(|first| {
-        format!("search_execution(id: '{}'{}) shows every place.", first.id, page.of_search())
-    });
+    let every = found
+        .executions
+        .first()
+        .map(|first| format!("search_execution(id: '{}'{}) shows every place.", first.id, page.of_search()));
     let more = found.last.as_ref().filter(|_| found.is_bounded).map(|_| {
         let why = match found.is_rate_low {
             true => "n8n has almost reached its limit of requests".to_owned(),
-            false => format!("this call read the newest {}", counted(found.searched as usize, "execution", "executions")),
+            false => {
+                format!("this call read the newest {}", counted(found.searched as usize, "execution", "executions"))
+            }
         };
-        format!("Not all executions were searched: {why}. Pass nextCursor, or start n8n-lens with --store to search all.")
+        format!(
+            "Not all executions were searched: {why}. Pass nextCursor, or start n8n-lens with --store to search all."
+        )
     });
     let both: Vec<_> = every.into_iter().chain(more).collect();
     (!both.is_empty()).then(|| both.join(" "))

@@ -158,7 +158,9 @@ fn guidance(groups: &[Group], found: &Found) -> Option<String> {
             true => "n8n has almost reached its limit of requests",
             false => "one call reads the newest 50 over n8n's API",
         };
-        format!("Older failures were not examined: {why}. Pass startedBefore: '{before}', or start n8n-lens with --store.")
+        format!(
+            "Older failures were not examined: {why}. Pass startedBefore: '{before}', or start n8n-lens with --store."
+        )
     });
     let both: Vec<_> = compared.into_iter().chain(bounded).collect();
     (!both.is_empty()).then(|| both.join(" "))
