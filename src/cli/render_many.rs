@@ -46,6 +46,7 @@ pub(super) fn trend(answer: &Value) -> Styled {
     let text = |value: &Value| plain(value.as_str().unwrap_or_default());
     let level = |level: &Value| match level["cases"].as_u64() {
         Some(cases) => format!("{cases} of {}", level["runs"]),
+        None if level["p50"].is_null() => format!("{} runs", level["runs"]),
         None => format!("{} ({} runs)", level["p50"], level["runs"]),
     };
     let rows = data["moved"].as_array().into_iter().flatten().map(|moved| {

@@ -34,15 +34,18 @@ pub struct Failure {
     pub http_code: Option<String>,
 }
 
-/// Characters held of each text of a [`Failure`].
-pub(super) const FAILURE_CHARS: usize = 300;
+/// Characters held of the message and the description of a [`Failure`]: as many as make its kind.
+pub(super) const FAILURE_CHARS: usize = 1000;
+
+/// Characters held of its other texts.
+const NAME_CHARS: usize = 300;
 
 members!(Failure, |failure, cursor| match name {
-    ("name", Keep::Whole) => failure.name = cursor.prefix(FAILURE_CHARS)?,
+    ("name", Keep::Whole) => failure.name = cursor.prefix(NAME_CHARS)?,
     ("message", Keep::Whole) => failure.message = cursor.prefix(FAILURE_CHARS)?,
     ("type", Keep::Whole) => failure.message = failure.message.take().or(cursor.prefix(FAILURE_CHARS)?),
     ("description", Keep::Whole) => failure.description = cursor.prefix(FAILURE_CHARS)?,
-    ("httpCode", Keep::Whole) => failure.http_code = cursor.text(FAILURE_CHARS)?,
+    ("httpCode", Keep::Whole) => failure.http_code = cursor.text(NAME_CHARS)?,
     ("node", NODE) => failure.node_name = member(cursor, "name", Cursor::name)?,
 });
 

@@ -132,7 +132,7 @@ pub use items::{ItemList, ItemLists};
 pub use related::{Children, Parent};
 pub use run::Run;
 pub use source::InputSource;
-pub use stored::{Searched, StoredExecution, StoredProjection};
+pub use stored::{Searched, StoredExecution, StoredProjection, StoredSearch};
 
 /// Why an execution could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -31,7 +31,7 @@ use super::node_runs::NodeRunsProjection;
 use super::recording::RecordingProjection;
 use super::redaction::{self, Reason};
 use super::rows::{ItemRowsProjection, RunRowsProjection};
-use super::search::{SearchProjection, SearchView};
+use super::search::{SearchProjection, SearchView, StoredFilter};
 use super::summary::{Counting, SummaryProjection};
 use super::timeline::TimelineProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
@@ -194,20 +194,39 @@ pub enum Searched {
     Found(Box<SearchView>),
 }
 
-impl SearchProjection {
-    /// Searches one of many executions: nothing of it is parsed if its text cannot have a match.
+/// A search of many stored executions: what they are looked through for first is made once.
+#[derive(Debug)]
+pub struct StoredSearch {
+    projection: SearchProjection,
+    filter: Option<StoredFilter>,
+}
+
+impl StoredSearch {
+    /// Searches as this projection does.
+    pub fn new(projection: SearchProjection) -> Self {
+        Self { filter: StoredFilter::of(&projection.query), projection }
+    }
+
+    /// Texts, at least one of which every execution with a match has in its own; none if that is not known.
+    pub fn texts(&self) -> Vec<String> {
+        self.projection.query.stored_texts()
+    }
+
+    /// Searches an execution: nothing of it is parsed if its text cannot have a match.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn search_stored(&self, execution: StoredExecution<'_>) -> Result<Searched, Error> {
+    pub fn search(&self, execution: StoredExecution<'_>) -> Result<Searched, Error> {
         let mut opened = Opened::new(execution)?;
         if opened.redaction.is_some() {
             return Ok(Searched::Redacted);
         }
-        if !self.query.may_match(&mut opened.text).map_err(|error| Error::Read(ReadError::Io(error)))? {
+        if let Some(filter) = &self.filter
+            && !filter.may_match(&mut opened.text).map_err(|error| Error::Read(ReadError::Io(error)))?
+        {
             return Ok(Searched::Nothing);
         }
-        let view = opened.read(self, Focus::All)?;
+        let view = opened.read(&self.projection, Focus::All)?;
         Ok(if view.total > 0 { Searched::Found(Box::new(view)) } else { Searched::Nothing })
     }
 }

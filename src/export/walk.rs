@@ -1,12 +1,17 @@
 //! The executions of a store in batches, the oldest first.
 
+use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::execution::{self, StoredExecution, StoredProjection};
-use crate::store::{self, Listed, Query, Store};
+use crate::store::{self, Execution, Listed, Query, Store, Visit, Visitor};
 
 /// Executions that are read in one go.
 const BATCH: u64 = 32;
+
+/// How long a batch may take: what is left of it comes with the next one.
+const BATCH_TIME: Duration = Duration::from_secs(60);
 
 /// An execution.
 pub(super) struct Read<V> {
@@ -28,8 +33,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(store: &'a Store, query: Query, reveal: bool, cancel: &'a CancellationToken) -> Self {
-        let query = Query { limit: BATCH, oldest_first: true, ..query };
-        Self { store, query, reveal, cancel, is_done: false }
+        Self { store, query: Query { oldest_first: true, ..query }, reveal, cancel, is_done: false }
     }
 
     /// The next executions; `None` at the end.
@@ -40,27 +44,48 @@ impl<'a> Walk<'a> {
         if self.is_done {
             return Ok(None);
         }
-        let reveal = self.reveal;
-        let read = self.store.read_each(&self.query, self.cancel, |execution| {
-            let store::Execution { row, header, workflow, mut data } = execution;
-            if reveal {
-                tracing::warn!(execution = row.id(), "shown with --reveal: nothing is redacted");
-            }
-            let bytes = data.source().len();
-            Some((bytes, projection.read_stored(StoredExecution { header, workflow, data, reveal })))
-        })?;
-        self.is_done = (read.len() as u64) < BATCH;
-        self.query.above = read.last().and_then(|(listed, _)| listed.row.id().parse().ok()).or(self.query.above);
-        let batch = read.into_iter().map(|(listed, read)| match read {
+        let mut batch = Batch { projection, reveal: self.reveal, visited: Vec::new() };
+        let walk =
+            store::Walk { query: self.query.clone(), most: BATCH, hits: u64::MAX, time: BATCH_TIME, texts: Vec::new() };
+        let last = self.store.walk(&walk, self.cancel, &mut batch)?;
+        self.is_done = last.is_none();
+        self.query.above = last.and_then(|row| row.id().parse().ok()).or(self.query.above);
+        let reads = batch.visited.into_iter().map(|(listed, visit)| match visit.view() {
             Some((bytes, view)) => Read { listed, bytes: Some(bytes), view: view.map_err(|error| error.to_string()) },
             None => Read { view: Err(self.reason(listed.row.id())), bytes: None, listed },
         });
-        Ok(Some(batch.collect()))
+        Ok(Some(reads.collect()))
     }
 
-    /// Why an execution cannot be read: the list does not say.
+    /// Why an execution cannot be read: the walk does not say.
     fn reason(&self, id: &str) -> String {
         let read = self.store.read(id, self.cancel, |_| ());
         read.map_or_else(|error| error.to_string(), |()| "It was changed while it was read.".to_owned())
+    }
+}
+
+/// Collects what a projection makes of the executions of a batch.
+struct Batch<'a, P: StoredProjection> {
+    projection: &'a P,
+    reveal: bool,
+    visited: Vec<(Listed, Visit<(u64, P::View)>)>,
+}
+
+impl<P: StoredProjection> Visitor for Batch<'_, P> {
+    /// How long the text is, and the view.
+    type View = (u64, P::View);
+
+    fn read(&self, execution: Execution<'_>) -> Self::View {
+        let Execution { row, header, workflow, mut data } = execution;
+        if self.reveal {
+            tracing::warn!(execution = row.id(), "shown with --reveal: nothing is redacted");
+        }
+        let bytes = data.source().len();
+        let stored = StoredExecution { header, workflow, data, reveal: self.reveal };
+        (bytes, self.projection.read_stored(stored))
+    }
+
+    fn take(&mut self, listed: Listed, visit: Visit<Self::View>) {
+        self.visited.push((listed, visit));
     }
 }

@@ -81,7 +81,12 @@ impl Prefilter {
                 self.text.find_iter(json).any(|name| value_of(&json[name.end()..]).is_some_and(|it| judge(it)))
             }
         };
-        is_found || self.escape.find_iter(json).any(|at| self.may_stand_for(&json[at + 2..]))
+        is_found || self.may_be_escaped_in(json)
+    }
+
+    /// Whether a character of the text may be written as an escape in a piece of JSON.
+    pub fn may_be_escaped_in(&self, json: &[u8]) -> bool {
+        self.escape.find_iter(json).any(|at| self.may_stand_for(&json[at + 2..]))
     }
 
     /// Whether an escape with these digits stands for a character of the text.

@@ -171,6 +171,8 @@ impl Client {
         mut copy: Option<&mut Writer>,
     ) -> Result<Pumped, Error> {
         let total = body.total;
+        let allowance = self.allowance();
+        allowance.map_or(Ok(()), |allowance| allowance.admit_length(total))?;
         let gzip = body.is_gzip();
         let mut filter = match gzip {
             true => Filter::Gzip(Box::new(Gunzip::new(pruner, copy.is_some()))),
@@ -179,6 +181,7 @@ impl Client {
         let mut offset = 0;
         progress.set(Stage::Reading { bytes: 0, total });
         while let Some(chunk) = self.chunk(&mut body, offset).await? {
+            allowance.map_or(Ok(()), |allowance| allowance.receive(chunk.len() as u64, offset))?;
             let mut at = offset;
             for slice in chunk.chunks(if gzip { GZIP_SLICE } else { usize::MAX }) {
                 let batch = filter.feed(slice).map_err(|error| filter_error(error, at))?;

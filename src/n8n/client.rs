@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::address::Address;
+use super::allowance::Allowance;
 use super::caching::Caching;
 use super::error::Error;
 use super::locks::Locks;
@@ -56,6 +57,7 @@ pub struct Settings {
 pub struct Client {
     api_key: Option<Secret>,
     caching: Option<Caching>,
+    allowance: Option<Arc<Allowance>>,
     shared: Arc<Shared>,
 }
 
@@ -83,6 +85,7 @@ impl Client {
         Self {
             api_key,
             caching: None,
+            allowance: None,
             shared: Arc::new(Shared { settings, slots, workflow_locks: Locks::default(), http: OnceCell::new() }),
         }
     }
@@ -95,6 +98,15 @@ impl Client {
     /// The same client with a cache of the bodies of executions.
     pub fn with_cache(self, caching: Caching) -> Self {
         Self { caching: Some(caching), ..self }
+    }
+
+    /// The same client for one question about many executions, which takes no more of n8n than this.
+    pub fn within(&self, allowance: Arc<Allowance>) -> Self {
+        Self { allowance: Some(allowance), ..self.clone() }
+    }
+
+    pub(super) fn allowance(&self) -> Option<&Allowance> {
+        self.allowance.as_deref()
     }
 
     pub(super) fn caching(&self) -> Option<&Caching> {
@@ -143,7 +155,8 @@ impl Client {
         delay: RetryDelay,
     ) -> Result<(), Error> {
         attempts.made += 1;
-        match delay.or(attempts.backoff.next()) {
+        let may_wait = |delay: &Duration| self.allowance().is_none_or(|allowance| allowance.may_wait(*delay));
+        match delay.or(attempts.backoff.next()).filter(may_wait) {
             Some(delay) => {
                 // If the last attempt fails, the error says so.
                 tracing::info!(attempts = attempts.made, "the request to n8n failed; retrying");
@@ -185,6 +198,9 @@ impl Client {
             Err(_) if request.writes() => return Err(AttemptError::Final(Error::unsure("no response in time"))),
             Err(_) => return Err(AttemptError::Final(Error::FirstByte(wait))),
         };
+        if let Some(allowance) = self.allowance() {
+            allowance.note(response.headers());
+        }
         match response.status() {
             status if status.is_success() => Ok(response),
             status => Err(self.refusal(status, response, request).await),
@@ -212,7 +228,8 @@ impl Client {
             500..=599 if request.writes() => {
                 AttemptError::Final(Error::Unsure { status: Some(status), cause: message })
             }
-            429 | 500..=599 if !request.writes() => AttemptError::Transient {
+            // What n8n rejects for its limit of requests never ran, so that a change may be repeated as well.
+            429 | 500..=599 => AttemptError::Transient {
                 error: TransientError::Status { status, message },
                 delay: retry_after(&headers).unwrap_or(RetryDelay::Backoff),
             },

@@ -171,6 +171,12 @@ pub enum Error {
     /// Another process has been changing this workflow for too long.
     #[error("The workflow cannot be changed now: {0}.")]
     Locked(String),
+    /// One question about many executions may take no more of n8n.
+    #[error("This call may request no more executions of n8n. Continue with another call.")]
+    AllowanceUsedUp,
+    /// A body that is too large for a question about many executions.
+    #[error("The execution is too large to be one of many. Ask about it alone.")]
+    BodyLetGo,
     /// The server is shutting down.
     #[error("The request was cancelled because the server is shutting down.")]
     Stopped,

@@ -5,6 +5,7 @@
 //! 1.123 and 2.41.
 
 mod address;
+mod allowance;
 mod body;
 mod cached;
 mod caching;
@@ -26,6 +27,7 @@ mod stamp;
 mod workflows;
 
 pub use address::Address;
+pub use allowance::{Allowance, AllowanceLimits};
 pub use caching::Caching;
 pub use check::{CheckReport, SCOPES};
 pub use client::{Client, Settings};

@@ -9,6 +9,7 @@
 //! | `postgres` | prefixes and streams of one field, TLS, passwords |
 //! | `bundle` | the files of the storage mode `filesystem` |
 //! | `spool` | a text that is fetched only as far as it is read |
+//! | `walk` | visits many executions, newest first, with a clock |
 //! | `report` | what `n8n-lens check` says |
 //!
 //! # Invariants
@@ -33,6 +34,7 @@ mod spool;
 mod sql;
 mod sqlite;
 mod variables;
+mod walk;
 
 use std::cell::RefCell;
 use std::io::{self, BufRead};
@@ -47,6 +49,7 @@ pub use report::{Finding, Report};
 pub use row::Row;
 pub use sql::Query;
 pub use variables::Variables;
+pub use walk::{Unread, Visit, Visitor, Walk};
 
 use self::session::{Contents, Session};
 use crate::json::flatted::Flatted;
@@ -211,37 +214,9 @@ impl Store {
         self.ask(cancel, &mut |session| session::count(session, query, self.0.with_deleted))
     }
 
-    /// A page of executions, newest first unless asked otherwise, each with what `each` makes of it, read on one connection. One that cannot be
-    /// read is passed over.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn read_each<T>(
-        &self,
-        query: &Query,
-        cancel: &CancellationToken,
-        mut each: impl FnMut(Execution<'_>) -> Option<T>,
-    ) -> Result<Vec<(Listed, Option<T>)>, Error> {
-        if let Backend::Bundle { file, ids } = &self.0.backend {
-            let listed = self.list_bundle(file, ids.as_ref(), query, cancel)?;
-            let read = listed.into_iter().map(|listed| {
-                let made = self.read(listed.row.id(), cancel, &mut each)?;
-                Ok((listed, made))
-            });
-            return read.collect();
-        }
-        self.ask(cancel, &mut |session| {
-            let mut done = Vec::new();
-            for (row, workflow_name) in session::list(session, query, self.0.with_deleted)? {
-                let made = match self.read_row(session, &row, cancel, &mut each) {
-                    Ok(made) => made,
-                    Err(error) if error.is_of_one_execution() => None,
-                    Err(error) => return Err(error),
-                };
-                done.push((Listed { row, workflow_name }, made));
-            }
-            Ok(done)
-        })
+    /// Whether executions are shown that n8n has soft-deleted.
+    pub fn shows_deleted(&self) -> bool {
+        self.0.with_deleted
     }
 
     /// What kind of store it is, and what is in it.
@@ -311,7 +286,7 @@ impl Store {
             |id: i64| query.below.is_some_and(|below| id >= below) || query.above.is_some_and(|above| id <= above);
         let is_after = id.parse().is_ok_and(is_outside);
         let is_filtered = query.status.is_some() || query.started_after.is_some() || query.started_before.is_some();
-        if is_other || is_after || is_filtered {
+        if is_other || is_after || is_filtered || query.deleted {
             return Ok(Vec::new());
         }
         let workflow = bundle::workflow(&[file.to_owned()], id, cancel)?;

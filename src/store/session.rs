@@ -1,5 +1,7 @@
 //! What both databases can do: queries of text, and the data of one execution.
 
+use std::collections::HashSet;
+
 use super::error::Error;
 use super::row::Row;
 use super::sql::{Query, SqlParameter, Tables};
@@ -44,6 +46,15 @@ pub(super) trait Session {
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error>;
 
+    /// Looks in the database itself for the executions that need not be read: whose text has none of these texts, and nothing
+    /// that could redact it. Returns how many of the first of these executions it looked at, at least one, and the ids.
+    ///
+    /// # Errors
+    /// The database fails.
+    fn without_texts(&mut self, rows: &[(Row, Option<String>)], _texts: &[String]) -> Result<Looked, Error> {
+        Ok(Looked { executions: rows.len(), without: HashSet::new() })
+    }
+
     /// Whether n8n is running; `None` where that cannot be seen.
     fn is_n8n_running(&self) -> Option<bool>;
 
@@ -62,6 +73,15 @@ pub(super) struct Contents<'a> {
     pub data: Box<dyn ReadAt + 'a>,
     /// Whether the text is written as the inside of a JSON string.
     pub is_escaped: bool,
+}
+
+/// What a look at texts in the database found.
+#[derive(Default)]
+pub(super) struct Looked {
+    /// How many executions it was about.
+    pub executions: usize,
+    /// The ids of those that need not be read.
+    pub without: HashSet<String>,
 }
 
 /// One execution, whether it is deleted or not.

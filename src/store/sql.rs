@@ -102,6 +102,8 @@ pub struct Query {
     pub without_traced: bool,
     /// Whether the oldest comes first.
     pub oldest_first: bool,
+    /// Only executions that n8n has soft-deleted.
+    pub deleted: bool,
     /// At most this many.
     pub limit: u64,
 }
@@ -198,8 +200,11 @@ impl Tables {
 
     fn filters(&self, query: &Query, with_deleted: bool) -> Filters {
         let mut filters = Filters::default();
-        if !with_deleted && self.has("deletedAt") {
-            filters.add(r#"e."deletedAt" IS NULL"#);
+        match (query.deleted, self.has("deletedAt")) {
+            (true, true) => filters.add(r#"e."deletedAt" IS NOT NULL"#),
+            (true, false) => filters.add("1 = 0"),
+            (false, true) if !with_deleted => filters.add(r#"e."deletedAt" IS NULL"#),
+            (false, _) => {}
         }
         filters.compare(r#"e."workflowId" ="#, "text", query.workflow_id.as_deref());
         match &query.status {

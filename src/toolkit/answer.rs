@@ -135,6 +135,16 @@ pub fn json(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap_or_default()
 }
 
+/// A value that is already JSON, of at most so many characters; of a longer one, or of a longer string, the beginning as a string.
+pub fn clipped_json(value: &str, chars: usize) -> Box<RawValue> {
+    let text = serde_json::from_str::<String>(value);
+    let text = text.as_deref().unwrap_or(value);
+    match text.char_indices().nth(chars) {
+        Some(_) => json(&Value::from(shorten(text, chars)).to_string()),
+        None => json(value),
+    }
+}
+
 /// A value of at most so many characters: as JSON if it is short, or else the beginning of its JSON as a string. `clipped` counts what was cut.
 pub fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue> {
     if let Excerpt::Text(text) = value {

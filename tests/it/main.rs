@@ -62,6 +62,8 @@ mod load;
 mod lookup;
 /// Questions about many executions of a store.
 mod many;
+/// The same over n8n's API.
+mod many_over_api;
 /// The messages of successful calls in both languages.
 mod messages;
 /// Pages of a node's items.

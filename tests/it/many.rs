@@ -171,6 +171,20 @@ fn what_moved_is_said_with_the_execution_and_the_edit() {
     assert!(what.contains(&json!(["A call", "slower", "169", edited])), "{data}");
     assert!(what.contains(&json!(["constructor", "failing", "169", edited])), "{data}");
     assert_eq!(what.len(), 2, "{data}");
+    let stopped = N8nFolder::wal();
+    moving(&stopped, |id, body| {
+        if id >= 24 * 7 {
+            body["data"]["resultData"]["runData"].as_object_mut().unwrap().remove("A call");
+        }
+    });
+    let data = trend(&stopped, &[]);
+    let moved = &data["moved"][0];
+    assert_eq!(
+        json!([moved["node"], moved["what"], moved["before"], moved["after"], moved["since"]["id"]]),
+        json!(["A call", "stopped", {"runs": 168}, {"runs": 0}, "167"]),
+        "{data}"
+    );
+    assert_eq!((data["moved"].as_array().unwrap().len(), &data["steady"], &data["tooFew"]), (1, &json!(2), &json!([])));
     // A longer period has too few earlier ones.
     let data = trend(&slow, &["--period", "7d"]);
     assert_eq!((&data["moved"], data["tooFew"].as_array().unwrap().len()), (&json!([]), 3), "{data}");
@@ -185,6 +199,26 @@ fn an_answer_about_many_fits_its_budget() {
         let word: String = std::iter::repeat_n(char::from(b'a' + (id % 26) as u8), 3 + id as usize).collect();
         let error = json!({"name": format!("Error{word}"), "message": format!("{word} is no good")});
         store.save_with(&connection, &failed(id, "aaaaaaaa", "A call", error));
+    }
+    let slow = N8nFolder::wal();
+    let name = |node: u64| format!("{} {node}", "a long name of a node".repeat(8));
+    moving(&slow, |id, body| {
+        let nodes = body["data"]["resultData"]["runData"].as_object_mut().unwrap();
+        let mut run = nodes["A call"].clone();
+        run[0]["executionTime"] = json!(if id > 24 * 7 { 3000 } else { 300 + id % 7 });
+        nodes.extend((0..20).map(|node| (name(node), run.clone())));
+    });
+    for (tokens, store, arguments) in ["1000", "2000", "4000"].into_iter().flat_map(|tokens| {
+        let trend: &[&str] = &["trend", "w", "--until", "2026-10-08T23:59:59Z"];
+        [
+            (tokens, &slow, trend),
+            (tokens, &slow, &["find", "node", "--limit", "100", "--path", "n"]),
+            (tokens, &slow, &["find", "--path", "n", "--limit", "100"]),
+        ]
+    }) {
+        let answer = ask(store.path(), &[arguments, &["--max-tokens", tokens]].concat());
+        let used = n8n_lens::budget::count(&answer.to_string());
+        assert!(used <= tokens.parse().unwrap(), "{arguments:?}: {used} of {tokens}");
     }
     for tokens in ["1000", "2000", "4000"] {
         let answer = failures(&store, &["--limit", "100", "--max-tokens", tokens]);
@@ -212,9 +246,9 @@ fn the_runs_of_nodes_are_those_of_the_summary_in_a_body_and_in_the_store() {
 }
 
 #[test]
-fn without_a_store_they_are_not_offered() {
+fn without_a_store_trends_are_not_offered() {
     let output = Command::new(crate::support::binary())
-        .args(["failures", "--json"])
+        .args(["trend", "w", "--json"])
         .env("N8N_URL", "http://127.0.0.1:1")
         .env("N8N_API_KEY", "key")
         .output()
@@ -305,6 +339,12 @@ fn finding_agrees_with_the_search_of_each_execution() {
     let store = N8nFolder::wal();
     let mut bodies = hiding(&store);
     let connection = store.open();
+    for (at, body) in hiding(&N8nFolder::wal()).into_iter().enumerate() {
+        let mut body = body;
+        body["id"] = json!((50 + at).to_string());
+        store.save_bundle(&body);
+        bodies.push(body);
+    }
     for (at, (_, body)) in fixtures::executions().into_iter().enumerate() {
         // A lone surrogate cannot be held in a text of Rust.
         let Ok(mut body) = serde_json::from_slice::<Value>(&body) else { continue };
@@ -312,12 +352,16 @@ fn finding_agrees_with_the_search_of_each_execution() {
             continue;
         }
         body["id"] = json!((100 + at).to_string());
-        store.save_with(&connection, &body);
+        match at % 2 {
+            0 => store.save_with(&connection, &body),
+            _ => _ = store.save_bundle(&body),
+        }
         bodies.push(body);
     }
     // Pieces of what is in them, wherever it stands, and what is in none.
     let mut needles =
         vec!["\\".to_owned(), "\"".to_owned(), "true".to_owned(), "0".to_owned(), "É".to_owned(), "zzzzqq".to_owned()];
+    needles.extend(["1", "12", "47", "4711", "17.5", "200", "order", "\\n", "/", "K", "\u{fffd}"].map(str::to_owned));
     for body in &bodies {
         let text = body["data"]["resultData"]["runData"].to_string();
         let chars: Vec<char> = text.chars().collect();
@@ -332,6 +376,55 @@ fn finding_agrees_with_the_search_of_each_execution() {
             assert_eq!(found.iter().any(|found| found == id), has, "{needle:?} in {id}: {one}");
         }
     }
+}
+
+#[test]
+fn what_was_not_searched_is_counted_by_its_reason() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for id in 1..=4 {
+        store.save_with(&connection, &execution(id, "aaaaaaaa"));
+    }
+    // Deleted, in an object store, without data, damaged, and in a bundle that is not there.
+    let mut deleted = execution(5, "aaaaaaaa");
+    deleted["deletedAt"] = json!("2026-10-02T00:00:00.000Z");
+    store.save_with(&connection, &deleted);
+    let mut elsewhere = execution(6, "aaaaaaaa");
+    elsewhere["storedAt"] = json!("s3");
+    store.save_row(&connection, &elsewhere);
+    store.save_row(&connection, &execution(7, "aaaaaaaa"));
+    store.save_row(&connection, &execution(8, "aaaaaaaa"));
+    store.save_data(&connection, 8, &execution(8, "aaaaaaaa")["workflowData"].to_string(), "[{\"resultData\":\"1\"},{");
+    let mut gone = execution(9, "aaaaaaaa");
+    gone["storedAt"] = json!("fs");
+    store.save_row(&connection, &gone);
+    let answer = find(&store, &["--path", "n"]);
+    assert_eq!(answer["message"], "Found in 4 of 4 executions");
+    let expected = json!({"deleted": 1, "elsewhere": 1, "noData": 1, "unreadable": 2});
+    assert_eq!(answer["data"]["notSearched"], expected, "{answer}");
+    // Only those of the page count.
+    let first = find(&store, &["--path", "n", "--limit", "1"]);
+    assert_eq!(first["data"]["notSearched"], expected, "{first}");
+    let second = find(&store, &["--cursor", first["data"]["nextCursor"].as_str().unwrap()]);
+    assert_eq!((ids(&second), &second["data"]["notSearched"]), (vec!["3".to_owned()], &Value::Null), "{second}");
+}
+
+#[test]
+fn failures_that_differ_late_in_their_texts_are_two_groups() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for (id, end) in [(1, "alpha"), (2, "alpha"), (3, "omega")] {
+        let message = format!("{} {end}", ["word"; 120].join(" * "));
+        store.save_with(&connection, &failed(id, "aaaaaaaa", "A call", json!({"message": message})));
+    }
+    let groups = failures(&store, &[])["data"]["groups"].as_array().unwrap().len();
+    // A kind has 300 characters, which come from the first 1,000.
+    assert_eq!(groups, 1);
+    for (id, end) in [(4, "alpha"), (5, "omega")] {
+        let message = format!("{} {end}", ["12345678"; 60].join(", "));
+        store.save_with(&connection, &failed(id, "aaaaaaaa", "A call", json!({"message": message})));
+    }
+    assert_eq!(failures(&store, &[])["data"]["groups"].as_array().unwrap().len(), 3);
 }
 
 #[test]

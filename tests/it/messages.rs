@@ -36,6 +36,8 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
         ("get_execution_fields", "", json!({"id": "42"})),
         ("trace_execution_item", "", json!({"id": "42", "nodeName": "Webhook", "item": 0})),
         ("compare_executions", "", json!({"id": "42", "with": "41"})),
+        ("find_executions", "", json!({"text": "nowhere"})),
+        ("group_failures", "", json!({"startedAfter": "2040-01-01T00:00:00Z"})),
         ("list_workflows", "", json!({})),
         ("get_workflow", "", json!({"id": "kept"})),
         ("get_workflow_connections", "", json!({"id": "kept"})),

@@ -1,9 +1,10 @@
 //! The search: where in an execution a value occurs.
 
 mod hits;
+mod number_filter;
 mod query;
 mod related;
-mod stored_text;
+mod stored_filter;
 
 use std::io::Read;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use self::hits::FirstHits;
 use self::query::SearchedValue;
 pub use self::query::{Also, Condition, InvalidRegex, Operand, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
 use self::related::{Collector, RelatedValues};
+pub(in crate::execution) use self::stored_filter::StoredFilter;
 use super::Error;
 use super::header::Header;
 use super::order::{Order, Starts};

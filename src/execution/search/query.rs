@@ -48,8 +48,8 @@ pub struct Also {
 pub struct TextPattern {
     pattern: Regex,
     /// `None` for a regular expression.
-    literal: Option<String>,
-    ignores_case: bool,
+    pub(super) literal: Option<String>,
+    pub(super) ignores_case: bool,
 }
 
 /// The end of a path, such as `customer.address` or `lines[].taxRate`.
@@ -211,11 +211,6 @@ impl TextPattern {
         Prefilter::text(self.literal.as_ref()?, self.ignores_case)
     }
 
-    /// How many bytes the text has; 0 of a regular expression.
-    pub(super) fn literal_len(&self) -> usize {
-        self.literal.as_ref().map_or(0, String::len)
-    }
-
     fn find(&self, text: &str) -> Option<Range<usize>> {
         self.pattern.find(text).map(|found| found.range())
     }
@@ -298,14 +293,16 @@ impl PathEnd {
         before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
     }
 
-    /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket, or the value
-    /// can be an error that is an array, which is shown as its message.
-    fn prefilter(&self, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
+    /// The end of the name of the last member, which must be in the item, unless the name itself might have a dot or a
+    /// bracket, or the value can be an error that is an array, which is shown as its message.
+    pub(super) fn name(&self) -> Option<&str> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
-        if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {
-            return None;
-        }
-        Prefilter::member(name, move |value| {
+        let is_open = name.is_empty() || name.contains(['[', ']', '…']);
+        (!is_open && !matches!(&*self.0, "message" | "error.message")).then_some(name)
+    }
+
+    fn prefilter(&self, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
+        Prefilter::member(self.name()?, move |value| {
             condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
         })
     }

@@ -8,6 +8,7 @@
 //! | [`Slower`](What::Slower), [`Faster`](What::Faster): ms of successful runs | the median by a factor of 1.5 and by 100 ms; beyond the median of every single earlier period by a factor of 1.25; Mann-Whitney z of at least 4, ties corrected |
 //! | [`MoreItems`](What::MoreItems), [`FewerItems`](What::FewerItems): items of successful runs | the same with a factor of 2 and 5 items |
 //! | [`Failing`](What::Failing): of all runs; [`Empty`](What::Empty): of successful runs | the share by a factor of 2 and by 5 points; at least 3 cases; above the share of every single earlier period; exact hypergeometric tail below 0.0001 |
+//! | [`Stopped`](What::Stopped) | no run in the last period; at least 20 in each of the seven |
 //!
 //! A node that is `Empty` is not said to have `FewerItems`, too: it would be the same change twice. A median must differ by
 //! 100 ms or 5 items, not only reach them.
@@ -151,12 +152,14 @@ pub enum What {
     Failing,
     /// More successful runs output nothing.
     Empty,
+    /// It does not run any more.
+    Stopped,
 }
 
 /// Runs of some periods.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// How many there are of what is compared: all runs for [`What::Failing`], otherwise successful ones.
+    /// How many there are of what is compared: all runs for [`What::Failing`] and [`What::Stopped`], otherwise successful ones.
     pub runs: usize,
     /// What is compared.
     pub figures: Figures,
@@ -172,6 +175,8 @@ pub enum Figures {
         /// The 95th percentile.
         p95: u32,
     },
+    /// Nothing but how many there are.
+    Runs,
     /// Runs that failed or output nothing.
     Cases {
         /// How many.
@@ -181,7 +186,7 @@ pub enum Figures {
     },
 }
 
-/// The first run after a change.
+/// The first run after a change; the last one of a node that stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     /// Its execution.
@@ -200,6 +205,7 @@ impl What {
             Self::FewerItems => "fewerItems",
             Self::Failing => "failing",
             Self::Empty => "empty",
+            Self::Stopped => "stopped",
         }
     }
 }
@@ -229,7 +235,12 @@ impl Trend {
     pub fn finish(self) -> Movements {
         let mut movements = Movements::default();
         for (node, runs) in self.nodes {
-            if !Sample::of(&runs, Measure::Failures).is_enough() {
+            let all = Sample::of(&runs, Measure::Failures);
+            if all.has_stopped() {
+                movements.moved.extend(stopped(&node, &runs));
+                continue;
+            }
+            if !all.is_enough() {
                 movements.too_few.push(node);
                 continue;
             }
@@ -247,6 +258,14 @@ fn all_moved(node: &str, runs: &[Observation]) -> Vec<Moved> {
     let is_empty = all.iter().any(|one| one.what == What::Empty);
     all.retain(|one| !is_empty || one.what != What::FewerItems);
     all
+}
+
+/// The movement of a node that does not run any more.
+fn stopped(node: &str, runs: &[Observation]) -> Option<Moved> {
+    let level = |runs| Level { runs, figures: Figures::Runs };
+    let since = Since { execution: runs.last()?.execution, edited: None };
+    let node = node.to_owned();
+    Some(Moved { node, what: What::Stopped, before: level(runs.len()), after: level(0), since })
 }
 
 /// How a measure of a node's runs moved.

@@ -96,6 +96,11 @@ impl Sample {
             && lens().filter(|len| *len >= LEAST_TELLING).count() >= LEAST_PERIODS
     }
 
+    /// Whether there were enough runs in every earlier period, and there is none in the last.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.last.is_empty() && self.earlier.iter().all(|values| values.len() >= LEAST_TELLING)
+    }
+
     /// What has moved, with the levels before and after.
     pub(super) fn moved(&self, measure: Measure) -> Option<(What, Level, Level)> {
         if !self.is_enough() {

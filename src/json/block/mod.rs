@@ -69,6 +69,20 @@ impl<const ESCAPED: bool> Borders<ESCAPED> {
     }
 }
 
+/// Which of up to [`STRIDE`] bytes of a flatted text are inside strings, each with its first quote, and which inside
+/// containers, each with its opening bracket.
+pub(super) struct StringsAndContainers {
+    pub strings: [u64; STRIDE / BLOCK],
+    pub containers: [u64; STRIDE / BLOCK],
+}
+
+impl StringsAndContainers {
+    pub(super) fn new() -> Self {
+        let none = [0; STRIDE / BLOCK];
+        Self { strings: none, containers: none }
+    }
+}
+
 /// Which bytes of a block are searched for, and what becomes of them.
 pub(super) trait Structure {
     /// Whether commas and the kind of brackets are searched for, instead of control characters.
@@ -123,6 +137,26 @@ impl<const ESCAPED: bool> Structure for Borders<ESCAPED> {
         if ESCAPED {
             self.escapable += u64::from(bytes.quotes.count_ones() + bytes.backslashes.count_ones());
         }
+    }
+}
+
+impl Structure for StringsAndContainers {
+    const FLAT: bool = true;
+
+    #[inline(always)]
+    fn take(
+        &mut self,
+        at: usize,
+        bytes: &Bytes,
+        strings: Strings,
+        in_container: &mut u64,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) {
+        let brackets = bytes.brackets & !strings.inside;
+        let container = prefix_xor(brackets) ^ *in_container;
+        *in_container = 0u64.wrapping_sub(container >> 63);
+        self.strings[at] = strings.inside;
+        self.containers[at] = container;
     }
 }
 

@@ -7,6 +7,7 @@
 mod address;
 mod connection;
 mod password;
+mod search;
 mod tls;
 
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub(super) use self::address::Address;
 use super::ReadSettings;
 use super::error::Error;
 use super::row::Row;
-use super::session::{Contents, Session, Values, check_workflow_size};
+use super::session::{Contents, Looked, Session, Values, check_workflow_size};
 use super::spool::{self, Expected, GrowingText, IN_MEMORY};
 use super::sql::{DATA, Dialect, SqlParameter, Tables};
 use crate::cause::innermost;
@@ -172,6 +173,10 @@ impl Session for PostgresSession {
 
     fn is_n8n_running(&self) -> Option<bool> {
         None
+    }
+
+    fn without_texts(&mut self, rows: &[(Row, Option<String>)], texts: &[String]) -> Result<Looked, Error> {
+        self.look(rows, texts)
     }
 
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {

@@ -4,24 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::listed::text;
+use super::listed::{text, workflow_names};
 use super::source::{MARK_TOKENS, Origin, StoredExecutions};
 use super::stored_list::{self, Search};
 use crate::budget::Ladder;
 use crate::execution::duration;
-use crate::json::cut_name;
-use crate::n8n::{self, Client, ListCursor, ListQuery, Listing, Progress};
+use crate::n8n::{Client, ListCursor, ListQuery, Listing, Progress};
 use crate::toolkit::answer::{DEFAULT_TOKENS, TOKENS, Tokens, success};
 use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
 use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-
-/// Workflow names requested at the same time.
-const NAMES_AT_ONCE: usize = 4;
 
 /// n8n lists at most so many executions at once.
 const MOST_RUNNING: u64 = 250;
@@ -269,7 +264,8 @@ async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<ListedExecu
 
 /// The executions of a list, as the answer shows them.
 async fn entries(n8n: &Client, listing: &Listing) -> Vec<Value> {
-    let names = workflow_names(n8n, listing).await;
+    let ids = listing.data.iter().filter_map(|execution| text(execution, "workflowId"));
+    let names = workflow_names(n8n, ids).await;
     listing.data.iter().map(|execution| entry(execution, &names)).collect()
 }
 
@@ -289,22 +285,6 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
         entry[name] = value.clone();
     }
     entry
-}
-
-/// The name of each distinct workflow. A name that cannot be read never fails the list.
-async fn workflow_names(n8n: &Client, listing: &Listing) -> HashMap<String, String> {
-    let mut ids: Vec<_> = listing.data.iter().filter_map(|execution| text(execution, "workflowId")).collect();
-    ids.sort();
-    ids.dedup();
-    let names = futures::stream::iter(ids).map(|id| async move {
-        let name = match n8n.workflow_name(&id).await {
-            Ok(Some(name)) => cut_name(name),
-            Err(n8n::Error::NotFound(_)) => "Deleted Workflow".to_owned(),
-            Ok(None) | Err(_) => "Unknown Workflow".to_owned(),
-        };
-        (id, name)
-    });
-    names.buffer_unordered(NAMES_AT_ONCE).collect().await
 }
 
 #[derive(Serialize)]

@@ -21,6 +21,7 @@ mod source;
 mod stored_list;
 pub mod summary_answer;
 pub mod trace_execution_item;
+mod walk_over_api;
 pub mod workflow_trend;
 
 pub(super) use first_value::FirstValue;
@@ -59,7 +60,7 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
         ("compare_executions", "compare_executions shows what is different from the last successful execution."),
-        ("find_executions", "find_executions finds a value in all executions of the store."),
+        ("find_executions", "find_executions finds a value in many executions."),
         ("group_failures", "group_failures shows which failures there are, and since when."),
         (
             "workflow_trend",
@@ -82,8 +83,8 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[&explain_execution::PROMPT],
 };
 
-/// The tools that are about many executions, which only a store can answer.
-pub static OF_STORE: [&super::Tool; 3] = [&find_executions::TOOL, &group_failures::TOOL, &workflow_trend::TOOL];
+/// The tools that only a store can answer: they need too many executions for n8n's API.
+pub static OF_STORE: [&super::Tool; 1] = [&workflow_trend::TOOL];
 
 /// The refusal of such a tool without a store.
 fn needs_store() -> super::Error {

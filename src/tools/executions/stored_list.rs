@@ -1,6 +1,7 @@
 //! Lists of executions from n8n's store, which can also be searched for what no column has: the node that failed, and why.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -10,13 +11,11 @@ use crate::execution::summary::{Summary, SummaryProjection};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::json::cut_name;
 use crate::n8n::{ListCursor, ListQuery, Listing};
-use crate::store::{self, Listed, Query, Store};
+use crate::store::{self, Listed, Query, Store, Visit, Visitor, Walk};
 
-/// Executions whose beginnings are read in one go.
-const BATCH: u64 = 100;
-
-/// The most executions that one call examines. Its cursor continues after them.
+/// The most executions that one call examines, and how long it may take. Its cursor continues after them.
 const MAX_EXAMINED: u64 = 10_000;
+const MAX_TIME: Duration = Duration::from_secs(15);
 
 /// Characters shown of an error's message.
 const MESSAGE_CHARS: usize = 200;
@@ -58,25 +57,35 @@ pub(super) fn search(
     query: &ListQuery,
     search: &Search,
 ) -> Result<NamedListing, store::Error> {
-    let (mut found, mut columns) = (Vec::new(), columns(query));
-    (columns.limit, columns.failed) = (BATCH, true);
-    for _ in 0..MAX_EXAMINED / BATCH {
-        let batch = store.read_each(&columns, cancel, |execution| search.find(execution))?;
-        let is_last = (batch.len() as u64) < BATCH;
-        columns.below = batch.last().and_then(|(listed, _)| listed.row.id().parse().ok());
-        for (listed, failure) in batch {
-            let Some(failure) = failure else { continue };
-            found.push((listed, Some(failure)));
-            if found.len() as u64 == query.limit {
-                let last = found.last().map(|(listed, _): &(Listed, _)| listed.row.id().to_owned());
-                return Ok(listing(found, last));
-            }
-        }
-        if is_last {
-            return Ok(listing(found, None));
+    let columns = Query { failed: true, ..columns(query) };
+    let walk = Walk { query: columns, most: MAX_EXAMINED, hits: query.limit, time: MAX_TIME, texts: Vec::new() };
+    let mut searching = Searching { search, found: Vec::new() };
+    let last = store.walk(&walk, cancel, &mut searching)?;
+    Ok(listing(searching.found, last.map(|row| row.id().to_owned())))
+}
+
+/// A walk over failures that lists those which match.
+struct Searching<'a> {
+    search: &'a Search,
+    found: Vec<(Listed, Option<Found>)>,
+}
+
+impl Visitor for Searching<'_> {
+    type View = Option<Found>;
+
+    fn read(&self, execution: store::Execution<'_>) -> Self::View {
+        self.search.find(execution)
+    }
+
+    fn is_hit(&self, view: &Self::View) -> bool {
+        view.is_some()
+    }
+
+    fn take(&mut self, listed: Listed, visit: Visit<Self::View>) {
+        if let Some(failure) = visit.view().flatten() {
+            self.found.push((listed, Some(failure)));
         }
     }
-    Ok(listing(found, columns.below.map(|id| id.to_string())))
 }
 
 /// What failed, for the list.

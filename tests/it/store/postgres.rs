@@ -304,6 +304,91 @@ fn an_execution_that_n8n_writes_meanwhile_is_one_snapshot() {
     assert!(said.contains("not found in n8n's store"), "{said}");
 }
 
+/// An execution with one large item, in which `note` stands.
+fn noted(id: u64, note: &str) -> Value {
+    let mut body = execution("b_http_500", id);
+    let item = json!({"json": {"note": note, "total": id * 100, "filler": "x".repeat(200_000)}});
+    body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [[item]]});
+    body
+}
+
+#[test]
+fn a_value_is_looked_for_on_the_server() {
+    let Some(postgres) = Postgres::start() else { return };
+    let sqlite = N8nFolder::wal();
+    let mut bodies: Vec<_> = (1..=30).map(|id| noted(id, "nothing to see")).collect();
+    bodies[3] = noted(4, "the Order 4711");
+    bodies[7] = noted(8, "say \"order 4711\" \u{1f600}");
+    bodies[11] = noted(12, "order 4711 is hidden");
+    bodies[11]["workflowData"]["settings"] = json!({"redactionPolicy": "all"});
+    // Redacted without having it.
+    bodies[12]["workflowData"]["settings"] = json!({"redactionPolicy": "all"});
+    bodies[13]["data"]["executionData"]["runtimeData"] =
+        json!({"redaction": {"version": 2, "production": true, "manual": true}});
+    for body in &bodies {
+        postgres.save(body);
+        sqlite.save(body);
+    }
+    // Another program spells it otherwise.
+    let spelled = flatten_data(&noted(31, "order 4711")).replace("order 4711", "\\u006frder 4711");
+    postgres.save_data(&noted(31, ""), &spelled);
+    let connection = sqlite.open();
+    sqlite.save_row(&connection, &noted(31, ""));
+    sqlite.save_data(&connection, 31, &noted(31, "")["workflowData"].to_string(), &spelled);
+    let cases: [&[&str]; 9] = [
+        &["find", "order 4711"],
+        &["find", "Order 4711"],
+        &["find", "4711"],
+        &["find", "say \"order"],
+        &["find", "\u{1f600}"],
+        &["find", "nowhere 4711"],
+        &["find", "--path", "total", "--equals", "800"],
+        &["find", "order", "--limit", "1"],
+        &["find", "order 4711", "--limit", "2"],
+    ];
+    for arguments in cases {
+        let expected = answer(&mut lens(sqlite.path(), arguments));
+        assert_eq!(answer(&mut lens(postgres.url(), arguments)), expected, "{arguments:?}");
+    }
+    let found = answer(&mut lens(postgres.url(), &["find", "order 4711"]));
+    let ids: Vec<_> = found["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+    assert_eq!(
+        (ids, &found["data"]["notSearched"]),
+        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 3}))
+    );
+    // The texts take 6 MB, and nothing of those without it is sent.
+    let proxy = Proxy::start(postgres.url(), 1_000_000, usize::MAX);
+    let through = proxy.url(postgres.url());
+    let found = answer(&mut lens(&through, &["find", "nowhere 4711"]));
+    assert_eq!(found["message"], "Found in none of 28 executions");
+    // Without a part that has one case, each text is sent.
+    let said = complaint(&mut lens(&through, &["find", "nowhere"]));
+    assert!(said.contains("The connection to PostgreSQL was lost"), "{said}");
+}
+
+#[test]
+fn groups_and_trends_are_those_of_sqlite() {
+    let Some(postgres) = Postgres::start() else { return };
+    let sqlite = N8nFolder::wal();
+    for id in 1..=12 {
+        let mut body = execution("b_http_500", id);
+        body["startedAt"] = json!(format!("2026-10-01T{id:02}:00:00.000Z"));
+        if id % 3 == 0 {
+            (body["status"], body["data"]["resultData"]["error"]) = (json!("success"), Value::Null);
+        }
+        postgres.save(&body);
+        sqlite.save(&body);
+    }
+    let workflow = execution("b_http_500", 1)["workflowId"].as_str().unwrap().to_owned();
+    for arguments in [
+        vec!["failures", "--started-after", "2026-01-01T00:00:00Z"],
+        vec!["trend", &workflow, "--period", "1h", "--until", "2026-10-01T12:00:00Z"],
+    ] {
+        let expected = answer(&mut lens(sqlite.path(), &arguments));
+        assert_eq!(answer(&mut lens(postgres.url(), &arguments)), expected, "{arguments:?}");
+    }
+}
+
 /// Stands between us and the server; it can break connections after so many bytes of answers.
 struct Proxy {
     port: u16,

@@ -11,7 +11,7 @@ use crate::execution::compare::{
     ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, ValueDifference, WorkflowDifference,
 };
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
-use crate::toolkit::answer::{Truncated, is_zero, json, success};
+use crate::toolkit::answer::{Truncated, clipped_json, is_zero, json, success};
 use crate::units::counted;
 
 /// The answer as it is sent: as many nodes, with as many of their paths, as fit.
@@ -263,19 +263,13 @@ fn shown_change(ChangedNode { name, paths }: &ChangedNode, limits: DifferenceLim
     *cut |= paths_more > 0;
     let shown_paths = paths.iter().take(limits.paths).map(|changed| ShownPath {
         path: shorten(&changed.path, limits.chars),
-        values: changed.values.as_ref().map(|(old, new)| (shown_value(old, limits), shown_value(new, limits))),
+        values: changed
+            .values
+            .as_ref()
+            .map(|(old, new)| (clipped_json(old, limits.chars), clipped_json(new, limits.chars))),
     });
     let shown_paths = shown_paths.collect();
     ShownChange { node_name: shorten_name(name, limits.chars), paths: shown_paths, paths_more: paths_more as u64 }
-}
-
-/// A value of at most so many characters.
-fn shown_value(value: &str, limits: DifferenceLimits) -> Box<RawValue> {
-    let clipped = serde_json::from_str::<String>(value).ok().filter(|text| text.chars().count() > limits.chars);
-    match clipped {
-        Some(text) => json(&serde_json::Value::from(shorten(&text, limits.chars)).to_string()),
-        None => json(value),
-    }
 }
 
 /// The first of these texts, and how many more there are.

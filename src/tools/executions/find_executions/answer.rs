@@ -8,7 +8,7 @@ use super::{Found, FoundExecution, NotSearched};
 use crate::budget::Ladder;
 use crate::json::{CUT_NAME_CHARS, cut_name, shorten, shorten_name};
 use crate::toolkit::Locale;
-use crate::toolkit::answer::{is_zero, json, success};
+use crate::toolkit::answer::{clipped_json, success};
 use crate::units::counted;
 
 #[derive(Serialize)]
@@ -17,7 +17,7 @@ struct Data<'a> {
     executions: Vec<Row<'a>>,
     searched: Searched<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_searched: Option<ShownNotSearched>,
+    not_searched: Option<NotSearched>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
@@ -31,17 +31,6 @@ struct Searched<'a> {
     from: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ShownNotSearched {
-    #[serde(skip_serializing_if = "is_zero")]
-    redacted: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    unreadable: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    too_large_items: u64,
 }
 
 #[derive(Serialize)]
@@ -62,40 +51,18 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(FoundExecution { listed, hits, first }: &'a FoundExecution, chars: usize) -> Self {
-        let name = listed.workflow_name.clone().map(cut_name);
-        let value = first.value.as_deref().map(|value| {
-            let is_short = value.chars().count() <= chars;
-            // Clipped JSON is shown as text.
-            let text = || {
-                serde_json::Value::from(shorten(
-                    serde_json::from_str::<String>(value).as_deref().unwrap_or(value),
-                    chars,
-                ))
-            };
-            if is_short { json(value) } else { json(&text().to_string()) }
-        });
+    fn of(found: &'a FoundExecution, chars: usize) -> Self {
+        let name = found.workflow_name.clone().map(cut_name);
         Self {
-            id: listed.row.id(),
+            id: &found.id,
             workflow_name: name.map(|name| shorten_name(&name, chars)),
-            status: listed.row.status(),
-            started_at: listed.row.started_at(),
-            hits: *hits,
-            node_name: shorten_name(&first.node, chars),
-            path: shorten(&first.path, chars),
-            value,
+            status: found.status.as_deref(),
+            started_at: found.started_at.as_deref(),
+            hits: found.hits,
+            node_name: shorten_name(&found.first.node, chars),
+            path: shorten(&found.first.path, chars),
+            value: found.first.value.as_deref().map(|value| clipped_json(value, chars)),
         }
-    }
-}
-
-impl NotSearched {
-    fn shown(self) -> Option<ShownNotSearched> {
-        let Self { redacted, unreadable, too_large_items } = self;
-        (redacted + unreadable + too_large_items > 0).then_some(ShownNotSearched {
-            redacted,
-            unreadable,
-            too_large_items,
-        })
     }
 }
 
@@ -119,17 +86,15 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
     let write = |limits: FindLimits| {
         let shown = &found.executions[..limits.executions];
         let last = match shown.len() == count {
-            true => found.last,
-            false => shown.last().and_then(|last| last.listed.row.id().parse().ok()),
+            true => found.last.as_deref(),
+            false => shown.last().map(|last| &*last.id),
         };
         let data = Data {
             executions: shown.iter().map(|found| Row::of(found, limits.chars)).collect(),
             searched: Searched { executions: found.searched, from: found.from.as_deref(), to: found.to.as_deref() },
-            not_searched: found.not_searched.shown(),
+            not_searched: Some(found.not_searched).filter(|not_searched| *not_searched != NotSearched::default()),
             next_cursor: last.map(|last| page.continued(last)),
-            guidance: shown.first().map(|first| {
-                format!("search_execution(id: '{}'{}) shows every place.", first.listed.row.id(), page.of_search())
-            }),
+            guidance: guidance(found, page),
         };
         success(message, &data)
     };
@@ -138,4 +103,25 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
         .fewer(|limits| &mut limits.executions, |executions| executions * 7 / 8, 1)
         .shorter(|limits| &mut limits.chars, |chars| chars / 2, 12);
     ladder.largest_that_fits(max_tokens, write).answer
+}
+
+/// The call that shows more of what was found; and where only a few executions were read, how to read more.
+fn guidance(found: &Found, page: &FindPage) -> Option<String> {
+    let every = found
+        .executions
+        .first()
+        .map(|first| format!("search_execution(id: '{}'{}) shows every place.", first.id, page.of_search()));
+    let more = found.last.as_ref().filter(|_| found.is_bounded).map(|_| {
+        let why = match found.is_rate_low {
+            true => "n8n has almost reached its limit of requests".to_owned(),
+            false => {
+                format!("this call read the newest {}", counted(found.searched as usize, "execution", "executions"))
+            }
+        };
+        format!(
+            "Not all executions were searched: {why}. Pass nextCursor, or start n8n-lens with --store to search all."
+        )
+    });
+    let both: Vec<_> = every.into_iter().chain(more).collect();
+    (!both.is_empty()).then(|| both.join(" "))
 }

@@ -1,34 +1,34 @@
-//! `find_executions`: in which executions of a store a value occurs.
+//! `find_executions`: in which executions a value occurs.
 //!
 //! ```text
-//! executions, newest first -> redacted? counted -> may its text have it? -> searched as search_execution does -> the first hit
+//! store: executions, newest first -> redacted? counted -> may its text have it? -> searched as search_execution does -> the first hit
+//! API:   executions, newest first -> the bodies of 50 ------------------------> searched as search_execution does -> the first hit
 //! ```
 
 mod answer;
+mod in_store;
+mod over_api;
 mod page;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
+use serde::Serialize;
 
 use self::page::FindPage;
 use super::source::{MARK_TOKENS, Origin};
-use crate::execution::search::{Hit, SearchProjection};
-use crate::execution::{Searched, StoredExecution};
+use crate::execution::search::Hit;
 use crate::n8n::Progress;
-use crate::store::{self, Listed, Query, Store};
-use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
+use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens, is_zero};
 use crate::toolkit::cursor::{CURSOR, LIMIT, Limit};
 use crate::toolkit::{self, Date, Effect, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The tool; it needs n8n's store.
+/// The tool. In n8n's store it searches all executions, over n8n's API the newest 50 of a call.
 pub static TOOL: Tool = Tool {
     name: "find_executions",
     title: "Find executions",
-    description: "Find the executions in which a value occurs, newest first: how often, and where first. Pass `text`, `path` or both, and \
-                  one condition, as in search_execution.",
+    description: "Find the executions in which a value occurs, newest first. Pass text or path, and one condition, as in search_execution.",
     parameters: FindExecutions::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<FindExecutions>(),
@@ -36,9 +36,6 @@ pub static TOOL: Tool = Tool {
 
 /// How long one call may take; its cursor continues.
 const MAX_TIME: Duration = Duration::from_secs(15);
-
-/// Executions that are searched in one go: the clock is looked at after each.
-const BATCH: u64 = 25;
 
 arguments! {
     struct FindExecutions {
@@ -70,102 +67,73 @@ struct Found {
     to: Option<String>,
     not_searched: NotSearched,
     /// The last one that was looked at, if there are more.
-    last: Option<i64>,
+    last: Option<String>,
+    /// Whether one call reads only a few: n8n's API sends one body after the other.
+    is_bounded: bool,
+    /// Whether the call ended because n8n limits requests.
+    is_rate_low: bool,
 }
 
 /// Executions that were not searched. That n8n redacts some of them is said of all in the range: how many of those have the
 /// value would tell that they have it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct NotSearched {
+    #[serde(skip_serializing_if = "is_zero")]
     redacted: u64,
-    /// Without data, in another storage, or damaged.
+    /// n8n has soft-deleted them.
+    #[serde(skip_serializing_if = "is_zero")]
+    deleted: u64,
+    /// Their data is in an object store.
+    #[serde(skip_serializing_if = "is_zero")]
+    elsewhere: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    no_data: u64,
+    /// Missing, damaged, or of an unknown form.
+    #[serde(skip_serializing_if = "is_zero")]
     unreadable: u64,
+    /// n8n's API sends too much of them.
+    #[serde(skip_serializing_if = "is_zero")]
+    too_large: u64,
     /// Items of more than 1 MiB, in executions with hits.
+    #[serde(skip_serializing_if = "is_zero")]
     too_large_items: u64,
 }
 
 /// An execution that has the value.
 struct FoundExecution {
-    listed: Listed,
+    id: String,
+    workflow_id: Option<String>,
+    workflow_name: Option<String>,
+    status: Option<String>,
+    started_at: Option<String>,
     hits: u64,
     first: Hit,
 }
 
 impl ToolCall for FindExecutions {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
-        let Some(store) = &context.store else { return Err(super::needs_store()) };
         let (max_tokens, locale) = (self.max_tokens - MARK_TOKENS, context.locale);
         let page = FindPage::new(self)?;
         let search = page.search(context.redact)?;
+        let Some(store) = &context.store else {
+            let found = over_api::find(context.n8n()?, &page, search).await?;
+            return Ok(answer::compose(&found, &page, max_tokens, locale));
+        };
         let reveal = store.reveals();
         let answer = store.ask(move |store, cancel| {
-            let found = find(store, cancel, &page.query(), page.limit, &search, reveal)?;
+            let found = in_store::find(store, cancel, &page, search, reveal)?;
             Ok(answer::compose(&found, &page, max_tokens, locale))
         });
         Ok(Origin::Store { deleted: false }.mark(answer.await?))
     }
 }
 
-/// Searches executions until there are enough, all were searched, or the time is over.
-fn find(
-    store: &Store,
-    cancel: &CancellationToken,
-    query: &Query,
-    limit: u64,
-    search: &SearchProjection,
-    reveal: bool,
-) -> Result<Found, store::Error> {
-    let (begun, mut found, mut query) = (Instant::now(), Found::default(), query.clone());
-    loop {
-        query.limit = BATCH;
-        let batch = store.read_each(&query, cancel, |execution| {
-            if reveal {
-                tracing::warn!(execution = execution.row.id(), "searched with --reveal: nothing is redacted");
-            }
-            let store::Execution { header, workflow, data, .. } = execution;
-            search.search_stored(StoredExecution { header, workflow, data, reveal }).ok()
-        })?;
-        let is_last = (batch.len() as u64) < BATCH;
-        for (listed, searched) in batch {
-            query.below = listed.row.id().parse().ok();
-            found.add(listed, searched);
-            if found.executions.len() as u64 == limit {
-                found.last = query.below;
-                return Ok(found);
-            }
-        }
-        if is_last {
-            return Ok(found);
-        }
-        if begun.elapsed() > MAX_TIME {
-            found.last = query.below;
-            return Ok(found);
-        }
-    }
-}
-
 impl Found {
-    fn add(&mut self, listed: Listed, searched: Option<Searched>) {
-        let started_at = listed.row.started_at().map(str::to_owned);
-        match searched {
-            None => {
-                self.not_searched.unreadable += 1;
-                return;
-            }
-            Some(Searched::Redacted) => {
-                self.not_searched.redacted += 1;
-                return;
-            }
-            Some(Searched::Nothing) => {}
-            Some(Searched::Found(view)) => {
-                self.not_searched.too_large_items += view.too_large;
-                if let Some(first) = view.hits.into_iter().next() {
-                    self.executions.push(FoundExecution { listed, hits: view.total, first });
-                }
-            }
-        }
+    /// Counts an execution that was searched; newest first.
+    fn count(&mut self, started_at: Option<&str>) {
         self.searched += 1;
-        self.to = self.to.take().or_else(|| started_at.clone());
-        self.from = started_at.or(self.from.take());
+        self.to = self.to.take().or_else(|| started_at.map(str::to_owned));
+        self.from = started_at.map(str::to_owned).or(self.from.take());
     }
 }

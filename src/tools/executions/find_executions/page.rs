@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::FindExecutions;
 use crate::execution::search::{Condition, Operand, PathEnd, SearchProjection, ValueQuery};
+use crate::n8n::{ListCursor, ListQuery};
 use crate::store::Query;
 use crate::toolkit::ScalarOrPath;
 use crate::toolkit::cursor;
@@ -39,14 +40,14 @@ pub(super) struct FindPage {
     pub(super) limit: u64,
     /// The id of the last execution that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<i64>,
+    after: Option<String>,
 }
 
 impl FindPage {
     pub(super) fn new(asked: FindExecutions) -> Result<Self, Error> {
         if let Some(cursor) = &asked.cursor {
             return match cursor::decode::<Self>(cursor)? {
-                page if cursor::LIMITS.contains(&page.limit) => Ok(page),
+                page if cursor::LIMITS.contains(&page.limit) && page.is_complete() => Ok(page),
                 _ => Err(cursor::refused().into()),
             };
         }
@@ -68,6 +69,11 @@ impl FindPage {
         Ok(page)
     }
 
+    /// Whether it says what is sought: the cursor of another tool does not.
+    fn is_complete(&self) -> bool {
+        self.text.is_some() || self.path.is_some() || self.equals.is_some()
+    }
+
     fn check(&self) -> Result<(), Error> {
         let conditions = [&self.equals, &self.above, &self.below].into_iter().flatten().count();
         if conditions > 1 {
@@ -76,7 +82,7 @@ impl FindPage {
         if self.path.is_none() && (self.above.is_some() || self.below.is_some()) {
             return Err(Error::arguments("'above' and 'below' need 'path'."));
         }
-        if self.text.is_none() && self.path.is_none() && self.equals.is_none() {
+        if !self.is_complete() {
             return Err(Error::argument("text", "or 'path' is missing: say which value to find."));
         }
         Ok(())
@@ -107,14 +113,26 @@ impl FindPage {
             status: self.status.clone(),
             started_after: self.started_after.clone(),
             started_before: self.started_before.clone(),
-            below: self.after,
+            below: self.after.as_ref().and_then(|id| id.parse().ok()),
             ..Query::default()
         }
     }
 
+    /// The same, as n8n's API lists them.
+    pub(super) fn list_query(&self) -> ListQuery {
+        ListQuery {
+            workflow_id: self.workflow_id.clone(),
+            status: self.status.clone(),
+            started_after: self.started_after.clone(),
+            started_before: self.started_before.clone(),
+            cursor: self.after.clone().map(ListCursor::After),
+            ..ListQuery::default()
+        }
+    }
+
     /// The cursor of the next page, after this execution.
-    pub(super) fn continued(&self, after: i64) -> String {
-        cursor::encode(&Self { after: Some(after), ..self.clone() })
+    pub(super) fn continued(&self, after: &str) -> String {
+        cursor::encode(&Self { after: Some(after.to_owned()), ..self.clone() })
     }
 
     /// The arguments that find the value in one of the executions.

@@ -24,6 +24,8 @@ struct Data<'a> {
     failures: u64,
     #[serde(skip_serializing_if = "is_zero")]
     canceled: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    too_large: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_examined: Option<NotExamined<'a>>,
     #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
@@ -127,8 +129,9 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
             more_groups: (found.total - shown.len()) as u64,
             failures: found.failures,
             canceled: found.canceled,
+            too_large: found.too_large,
             not_examined: found.not_examined.as_deref().map(|before| NotExamined { before }),
-            guidance: guidance(shown),
+            guidance: guidance(shown, found),
         };
         success(message, &data)
     };
@@ -140,13 +143,25 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
     ladder.largest_that_fits(max_tokens, write).answer
 }
 
-/// The comparison that shows most: of the first failure after an edit, else of the largest group.
-fn guidance(groups: &[Group]) -> Option<String> {
+/// The comparison that shows most, of the first failure after an edit, else of the largest group; and why n8n was asked for
+/// no more.
+fn guidance(groups: &[Group], found: &Found) -> Option<String> {
     let with_good = || groups.iter().filter(|group| group.good_before.is_some());
-    let group = with_good().find(|group| group.edited().is_some()).or_else(|| with_good().next())?;
-    let good = group.good_before.as_ref()?;
-    Some(format!(
-        "compare_executions(id: '{}', with: '{}') shows what differed when it began.",
-        group.first.id, good.id
-    ))
+    let group = with_good().find(|group| group.edited().is_some()).or_else(|| with_good().next());
+    let compared = group.and_then(|group| {
+        let good = group.good_before.as_ref()?;
+        let (first, good) = (&group.first.id, &good.id);
+        Some(format!("compare_executions(id: '{first}', with: '{good}') shows what differed when it began."))
+    });
+    let bounded = found.not_examined.as_ref().filter(|_| found.is_bounded).map(|before| {
+        let why = match found.is_rate_low {
+            true => "n8n has almost reached its limit of requests",
+            false => "one call reads the newest 50 over n8n's API",
+        };
+        format!(
+            "Older failures were not examined: {why}. Pass startedBefore: '{before}', or start n8n-lens with --store."
+        )
+    });
+    let both: Vec<_> = compared.into_iter().chain(bounded).collect();
+    (!both.is_empty()).then(|| both.join(" "))
 }

@@ -10,10 +10,13 @@ use tokio_util::sync::CancellationToken;
 use crate::execution::Failure;
 use crate::execution::kind::{Kind, merged};
 use crate::json::cut_name;
-use crate::store::{self, Listed, Query, Row, Store};
+use crate::store::{self, Query, Row, Store};
 
 /// What is shown of an execution without an error.
 const NO_ERROR: &str = "no error was recorded";
+
+/// Characters held of each text of a group, to be shown.
+const HELD_CHARS: usize = 300;
 
 /// Failures by what can never differ within a group; their kinds depend on all of them.
 #[derive(Default)]
@@ -46,17 +49,23 @@ pub(super) struct Group {
     pub good_after: u64,
 }
 
+/// The workflow of a failure.
+pub(super) struct Whose {
+    pub workflow_id: String,
+    pub workflow_name: Option<String>,
+}
+
 /// An execution in a group.
 #[derive(Clone)]
 pub(super) struct Failed {
     pub id: String,
     pub at: Option<String>,
     pub version: Option<String>,
-    is_manual: bool,
+    pub is_manual: bool,
 }
 
 impl Failed {
-    fn of(row: &Row) -> Self {
+    pub(super) fn of(row: &Row) -> Self {
         Self {
             id: row.id().to_owned(),
             at: row.started_at().map(str::to_owned),
@@ -65,30 +74,29 @@ impl Failed {
         }
     }
 
-    fn number(&self) -> Option<i64> {
+    pub(super) fn number(&self) -> Option<i64> {
         self.id.parse().ok()
     }
 }
 
 impl Groups {
     /// Adds a failure, older than those before it.
-    pub(super) fn add(&mut self, Listed { row, workflow_name }: &Listed, error: Option<&Failure>) {
+    pub(super) fn add(&mut self, whose: Whose, failed: Failed, error: Option<&Failure>) {
         let key = Key {
-            workflow_id: row.workflow_id().to_owned(),
+            workflow_id: whose.workflow_id,
             node: error.and_then(|error| error.node_name.clone()),
             name: error.and_then(|error| error.name.as_ref()).map(|name| name.kept.clone()),
             http_code: error.and_then(|error| error.http_code.clone()),
         };
         let text = error.and_then(|error| error.message.as_ref()).map_or(NO_ERROR, |message| &message.kept);
-        let description = error.and_then(|error| error.description.as_ref()).map(|text| text.kept.clone());
-        let kinds = (Kind::of(text), description.as_deref().map(Kind::of).unwrap_or_default());
-        let failed = Failed::of(row);
+        let description = error.and_then(|error| error.description.as_ref()).map(|text| text.kept.as_str());
+        let kinds = (Kind::of(text), description.map(Kind::of).unwrap_or_default());
         let alike = self.0.entry(key.clone()).or_default();
         let group = alike.entry(kinds).or_insert_with(|| Group {
             key,
-            workflow_name: workflow_name.clone().map(cut_name),
-            message: text.to_owned(),
-            description: description.clone(),
+            workflow_name: whose.workflow_name.map(cut_name),
+            message: held(text),
+            description: description.map(held),
             count: 0,
             texts: HashSet::new(),
             first: failed.clone(),
@@ -97,7 +105,7 @@ impl Groups {
             good_after: 0,
         });
         let mut hash = DefaultHasher::new();
-        (text, &description).hash(&mut hash);
+        (text, description).hash(&mut hash);
         group.texts.insert(hash.finish());
         group.count += 1;
         group.first = failed;
@@ -111,6 +119,10 @@ impl Groups {
         groups.truncate(most as usize);
         (groups, total)
     }
+}
+
+fn held(text: &str) -> String {
+    text.chars().take(HELD_CHARS).collect()
 }
 
 /// Joins what turns out to be of one kind beside all the others of its node.

@@ -1,4 +1,4 @@
-//! `group_failures`: which failures there are in a store, since when, and what changed when each began.
+//! `group_failures`: which failures there are, since when, and what changed when each began.
 //!
 //! ```text
 //! failed executions, newest first -> their summaries -> groups of one kind -> the last good execution before each
@@ -6,29 +6,29 @@
 
 mod answer;
 mod groups;
+mod over_api;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use self::groups::{Group, Groups};
+use self::groups::{Failed, Group, Groups, Whose};
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::summary::SummaryProjection;
-use crate::execution::{StoredExecution, StoredProjection};
+use crate::execution::{Failure, StoredExecution, StoredProjection};
 use crate::n8n::Progress;
-use crate::store::{self, Query, Store};
+use crate::store::{self, Listed, Query, Store, Visit, Visitor, Walk};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Date, Effect, IntegerOr, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The tool; it needs n8n's store.
+/// The tool. Over n8n's API it groups the newest 50 failures.
 pub static TOOL: Tool = Tool {
     name: "group_failures",
     title: "Group failures",
-    description: "Group failed executions by node and kind of error, whatever ids and numbers are in it: how many, first and last, the last \
-                  good one before, and whether the workflow was edited between.",
+    description: "Group failed executions by node and kind of error: how many, since when, after which good one and which edit.",
     parameters: GroupFailures::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<GroupFailures>(),
@@ -41,8 +41,8 @@ const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 const MAX_EXAMINED: u64 = 10_000;
 const MAX_TIME: Duration = Duration::from_secs(15);
 
-/// Executions whose beginnings are read in one go.
-const BATCH: u64 = 100;
+/// The status of an execution that a person ended: no failure.
+const CANCELED: &str = "canceled";
 
 arguments! {
     struct GroupFailures {
@@ -56,20 +56,31 @@ arguments! {
 }
 
 /// What was found.
+#[derive(Default)]
 struct Found {
     groups: Vec<Group>,
     /// How many groups there are, also those beyond the limit.
     total: usize,
     failures: u64,
     canceled: u64,
+    /// Failures of which n8n's API sends too much.
+    too_large: u64,
     /// Where the failures begin that were not examined, if there are any.
     not_examined: Option<String>,
+    /// Whether one call reads only a few: n8n's API sends one body after the other.
+    is_bounded: bool,
+    /// Whether the call ended because n8n limits requests.
+    is_rate_low: bool,
 }
 
 impl ToolCall for GroupFailures {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
-        let Some(store) = &context.store else { return Err(super::needs_store()) };
-        let (locale, max_tokens, reveal) = (context.locale, self.max_tokens - MARK_TOKENS, store.reveals());
+        let (locale, max_tokens) = (context.locale, self.max_tokens - MARK_TOKENS);
+        let Some(store) = &context.store else {
+            let found = over_api::find(context.n8n()?, &self).await?;
+            return Ok(answer::compose(&found, max_tokens, locale));
+        };
+        let reveal = store.reveals();
         let answer = store.ask(move |store, cancel| {
             let found = self.find(store, cancel, reveal)?;
             Ok(answer::compose(&found, max_tokens, locale))
@@ -80,54 +91,70 @@ impl ToolCall for GroupFailures {
 
 impl GroupFailures {
     fn find(&self, store: &Store, cancel: &CancellationToken, reveal: bool) -> Result<Found, store::Error> {
-        let begun = Instant::now();
-        let (mut groups, mut query) = (Groups::default(), self.query());
-        let (mut failures, mut canceled, mut not_examined) = (0, 0, None);
-        for batch in 1.. {
-            let read = store.read_each(&query, cancel, |execution| {
-                let store::Execution { row, header, workflow, data } = execution;
-                let is_failure = row.status() != Some("canceled");
-                let stored = StoredExecution { header, workflow, data, reveal };
-                is_failure.then(|| SummaryProjection.read_stored(stored).ok())
-            })?;
-            for (listed, summary) in &read {
-                if listed.row.status() == Some("canceled") {
-                    canceled += 1;
-                    continue;
-                }
-                let error = summary.as_ref().and_then(Option::as_ref).and_then(|summary| summary.error.as_ref());
-                let is_of_node = |wanted| error.and_then(|error| error.node_name.as_ref()) == Some(wanted);
-                if self.node_name.as_ref().is_none_or(is_of_node) {
-                    failures += 1;
-                    groups.add(listed, error);
-                }
-            }
-            if (read.len() as u64) < BATCH {
-                break;
-            }
-            let last = read.last().map(|(listed, _)| &listed.row);
-            query.below = last.and_then(|row| row.id().parse().ok());
-            if batch * BATCH >= MAX_EXAMINED || begun.elapsed() > MAX_TIME {
-                not_examined = last.and_then(|row| row.started_at()).map(str::to_owned);
-                break;
-            }
-        }
-        let (mut groups, total) = groups.finish(self.limit);
-        for group in &mut groups {
+        let walk = Walk { query: self.query(), most: MAX_EXAMINED, hits: u64::MAX, time: MAX_TIME, texts: Vec::new() };
+        let mut grouping = Grouping { asked: self, reveal, groups: Groups::default(), found: Found::default() };
+        let last = store.walk(&walk, cancel, &mut grouping)?;
+        let Grouping { groups, mut found, .. } = grouping;
+        found.not_examined = last.and_then(|row| row.started_at().map(str::to_owned));
+        (found.groups, found.total) = groups.finish(self.limit);
+        for group in &mut found.groups {
             group.look_around(store, cancel)?;
         }
-        Ok(Found { groups, total, failures, canceled, not_examined })
+        Ok(found)
     }
 
     fn query(&self) -> Query {
-        let recent = || Timestamp::now().checked_sub(RECENT).map(|time| time.to_string()).ok();
         Query {
             workflow_id: self.workflow_id.clone(),
             failed: true,
-            started_after: self.started_after.clone().or_else(recent),
+            started_after: Some(self.started_after()),
             started_before: self.started_before.clone(),
-            limit: BATCH,
             ..Query::default()
+        }
+    }
+
+    fn started_after(&self) -> String {
+        let recent = || Timestamp::now().checked_sub(RECENT).unwrap_or(Timestamp::MIN).to_string();
+        self.started_after.clone().unwrap_or_else(recent)
+    }
+
+    /// Whether a failure is one of those that are asked about.
+    fn is_about(&self, error: Option<&Failure>) -> bool {
+        let node = error.and_then(|error| error.node_name.as_ref());
+        self.node_name.is_none() || node == self.node_name.as_ref()
+    }
+}
+
+/// A walk over failures that groups them.
+struct Grouping<'a> {
+    asked: &'a GroupFailures,
+    reveal: bool,
+    groups: Groups,
+    found: Found,
+}
+
+impl Visitor for Grouping<'_> {
+    /// `None` without an error, or if it cannot be read.
+    type View = Option<Failure>;
+
+    fn read(&self, execution: store::Execution<'_>) -> Self::View {
+        let store::Execution { row, header, workflow, data } = execution;
+        if row.status() == Some(CANCELED) {
+            return None;
+        }
+        SummaryProjection.read_stored(StoredExecution { header, workflow, data, reveal: self.reveal }).ok()?.error
+    }
+
+    fn take(&mut self, Listed { row, workflow_name }: Listed, visit: Visit<Self::View>) {
+        if row.status() == Some(CANCELED) {
+            self.found.canceled += 1;
+            return;
+        }
+        let error = visit.view().flatten();
+        if self.asked.is_about(error.as_ref()) {
+            self.found.failures += 1;
+            let whose = Whose { workflow_id: row.workflow_id().to_owned(), workflow_name };
+            self.groups.add(whose, Failed::of(&row), error.as_ref());
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Periods, Seen, SeenExecution};
 use crate::budget::Ladder;
-use crate::execution::trend::{Figures, Level, Moved, Movements, PERIODS};
+use crate::execution::trend::{Figures, Level, Moved, Movements, PERIODS, What};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{is_zero, success};
@@ -75,6 +75,7 @@ impl ShownLevel {
         match level.figures {
             Figures::Spread { p50, p95 } => Self { p50: Some(p50), p95: Some(p95), ..shown },
             Figures::Cases { count, .. } => Self { cases: Some(count), ..shown },
+            Figures::Runs => shown,
         }
     }
 }
@@ -143,7 +144,8 @@ pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens:
             steady: movements.steady,
             too_few: too_few.iter().take(limits.too_few).map(|name| shorten_name(name, limits.chars)).collect(),
             too_few_more: too_few.len().saturating_sub(limits.too_few) as u64,
-            guidance: moved.first().map(|moved| {
+            // A node that stopped ran well in the execution since which it is missing.
+            guidance: moved.iter().find(|moved| moved.what != What::Stopped).map(|moved| {
                 let since = Row::of(moved, seen, limits.chars).since.id.to_owned();
                 format!("compare_executions(id: '{since}') shows what differs from the last good execution before it.")
             }),

@@ -10,7 +10,7 @@ mod lines;
 pub(in crate::tools) use lines::lines;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indexmap::IndexSet;
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +21,7 @@ use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
 use crate::execution::trend::{Line, Movements, Observation, PERIODS, Trend};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::n8n::Progress;
-use crate::store::{self, Query, Row, Store};
+use crate::store::{self, Listed, Query, Row, Store, Visit, Visitor, Walk};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Date, Effect, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -30,19 +30,16 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "workflow_trend",
     title: "Trend of a workflow",
-    description: "Say which nodes of a workflow became slower, fail more often or return other numbers of items in the last period than in \
-                  the seven before, since which execution, and with which edit.",
+    description: "Say which nodes of a workflow became slower, fail more often, stopped or output other numbers of items in the last \
+                  period than in the seven before, since which execution.",
     parameters: WorkflowTrend::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<WorkflowTrend>(),
 };
 
 /// The most executions that are read, and how long that may take.
-const MAX_EXECUTIONS: usize = 20_000;
+const MAX_EXECUTIONS: u64 = 20_000;
 const MAX_TIME: Duration = Duration::from_secs(15);
-
-/// Executions that are read in one go.
-const BATCH: u64 = 100;
 
 /// The shortest and the longest period.
 const SHORTEST: SignedDuration = SignedDuration::from_hours(1);
@@ -171,44 +168,54 @@ fn read(
     periods: Periods,
     reveal: bool,
 ) -> Result<Option<Seen>, store::Error> {
-    let begun = Instant::now();
     // A manual execution says nothing about others: its data may be pinned.
-    let mut query = Query {
+    let query = Query {
         workflow_id: Some(workflow.to_owned()),
         started_after: Some(periods.begin().to_string()),
         started_before: Some(periods.until.to_string()),
         without_manual: true,
-        limit: BATCH,
         ..Query::default()
     };
-    let (mut seen, mut runs) = (Seen::default(), Vec::new());
-    loop {
-        let batch = store.read_each(&query, cancel, |execution| {
-            let store::Execution { row, header, workflow, data } = execution;
-            let stored = StoredExecution { header, workflow, data, reveal };
-            has_ended(row).then(|| NodeRunsProjection.read_stored(stored).ok()).flatten()
-        })?;
-        let is_last = (batch.len() as u64) < BATCH;
-        query.below = batch.last().and_then(|(listed, _)| listed.row.id().parse().ok());
-        for (listed, of_nodes) in batch {
-            seen.workflow_name = seen.workflow_name.or(listed.workflow_name);
-            if let Some(execution) = seen_execution(&listed.row, periods) {
-                seen.executions.push(execution);
-                runs.push(of_nodes.unwrap_or_default());
-            }
-        }
-        if is_last {
-            break;
-        }
-        if seen.executions.len() > MAX_EXECUTIONS || begun.elapsed() > MAX_TIME {
-            return Ok(None);
-        }
+    let walk = Walk { query, most: MAX_EXECUTIONS, hits: u64::MAX, time: MAX_TIME, texts: Vec::new() };
+    let mut reading = Reading { periods, reveal, seen: Seen::default(), runs: Vec::new() };
+    if store.walk(&walk, cancel, &mut reading)?.is_some() {
+        return Ok(None);
     }
+    let Reading { mut seen, mut runs, .. } = reading;
     seen.executions.reverse();
     runs.reverse();
     let trend = observed(&seen.executions, &mut seen.versions, &runs);
     (seen.lines, seen.movements) = (trend.lines(), trend.finish());
     Ok(Some(seen))
+}
+
+/// A walk over the executions of the periods.
+struct Reading {
+    periods: Periods,
+    reveal: bool,
+    seen: Seen,
+    runs: Vec<NodeRuns>,
+}
+
+impl Visitor for Reading {
+    type View = NodeRuns;
+
+    fn read(&self, execution: store::Execution<'_>) -> Self::View {
+        let store::Execution { row, header, workflow, data } = execution;
+        if !has_ended(row) {
+            return NodeRuns::default();
+        }
+        let stored = StoredExecution { header, workflow, data, reveal: self.reveal };
+        NodeRunsProjection.read_stored(stored).unwrap_or_default()
+    }
+
+    fn take(&mut self, Listed { row, workflow_name }: Listed, visit: Visit<Self::View>) {
+        self.seen.workflow_name = self.seen.workflow_name.take().or(workflow_name);
+        if let Some(execution) = seen_execution(&row, self.periods) {
+            self.seen.executions.push(execution);
+            self.runs.push(visit.view().unwrap_or_default());
+        }
+    }
 }
 
 /// Whether it ran to an end of its own: one that was canceled says nothing about its nodes.

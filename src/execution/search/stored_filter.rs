@@ -1,0 +1,148 @@
+//! Whether a stored text may have a match, before anything of it is parsed.
+//!
+//! n8n's text has every string and every name of a member as JSON, and numbers next to the names of their members: what a
+//! prefilter finds in an item, it finds in the text of the whole execution. `JSON.stringify` has one spelling for each string
+//! and each number; a text with another spelling of a character that is sought, which only another program writes, is a
+//! candidate, too. A match is only a candidate, still to be read: a name is no value.
+
+use std::io;
+
+use super::number_filter::{NumberFilter, written};
+use super::{Condition, Operand, PathEnd, Scalar, ValueQuery};
+use crate::json::Prefilter;
+use crate::json::flatted::Flatted;
+
+/// Bytes that are looked at twice: a name with the beginning of its value is shorter.
+const OVERLAP: usize = 4096;
+
+/// The most digits of an index: up to 9 digits may be one. flatted's elements are in an array of JavaScript.
+const INDEX_DIGITS: usize = 9;
+
+/// The shortest part of a text that the database looks for in its place, in characters.
+const LEAST_PART: usize = 4;
+
+/// What a stored text needs to have for a value of its execution to match. Made once for all executions.
+#[derive(Debug)]
+pub(in crate::execution) enum StoredFilter {
+    /// A text or the name of a member.
+    Text(Prefilter, usize),
+    /// A number, or a text that could also be an index.
+    Number(NumberFilter),
+}
+
+impl StoredFilter {
+    /// `None` if a text does not show whether a value of it matches.
+    pub(in crate::execution) fn of(query: &ValueQuery) -> Option<Self> {
+        if let Some(number) = number_filter(query) {
+            return Some(Self::Number(number));
+        }
+        // Each character has six bytes at most, as an escape.
+        let overlap = OVERLAP + 6 * query.text.as_ref().map_or(0, |text| text.literal.as_ref().map_or(0, String::len));
+        Some(Self::Text(query.prefilter()?, overlap))
+    }
+
+    /// Whether a value of the execution with this text may match.
+    ///
+    /// # Errors
+    /// The text cannot be read.
+    pub(in crate::execution) fn may_match(&self, text: &mut Flatted<'_>) -> io::Result<bool> {
+        match self {
+            Self::Text(prefilter, overlap) => text.any_piece(*overlap, |piece, _| prefilter.may_be_in(piece)),
+            Self::Number(number) => number.may_match(text),
+        }
+    }
+}
+
+/// The filter of a query for digits or for a number, unless the name of its member says more.
+fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
+    if let Some(text) = &query.text {
+        let digits = text.literal.as_deref().filter(|text| text.len() <= INDEX_DIGITS)?;
+        let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        return is_digits.then(|| NumberFilter::digits(digits))?;
+    }
+    let Some(Condition::Equals(Operand::Scalar(scalar))) = query.condition.as_ref().filter(|_| !query.as_numbers)
+    else {
+        return None;
+    };
+    match scalar {
+        Scalar::Number(_) if query.prefilter().is_some() => None,
+        Scalar::Number(number) => NumberFilter::number(number),
+        Scalar::Text(text) => NumberFilter::text_or_number(text),
+        Scalar::Boolean(_) => None,
+    }
+}
+
+impl ValueQuery {
+    /// Texts, at least one of which the stored text of every execution with a match has, compared byte by byte; none if
+    /// that is not known. A database can look for them.
+    pub fn stored_texts(&self) -> Vec<String> {
+        let Some(mut texts) = self.sought_texts() else { return Vec::new() };
+        // What another program wrote: an escape in the place of a character.
+        if texts.iter().any(|text| text.contains('/')) {
+            texts.push("\\/".to_owned());
+        }
+        texts.push("\\u".to_owned());
+        texts
+    }
+
+    /// What a string, a name or a number must have in it, as `JSON.stringify` writes it.
+    fn sought_texts(&self) -> Option<Vec<String>> {
+        if self.asks_for_missing() {
+            return None;
+        }
+        if let Some(text) = &self.text {
+            let sought = if text.ignores_case {
+                longest_caseless(text.literal.as_deref()?)?
+            } else {
+                text.literal.as_deref()?
+            };
+            return Some(vec![inside(sought)]);
+        }
+        if let Some(name) = self.path.as_ref().and_then(PathEnd::name) {
+            return Some(vec![inside(name) + "\""]);
+        }
+        let Some(Condition::Equals(Operand::Scalar(scalar))) = &self.condition else { return None };
+        match scalar {
+            Scalar::Text(text) if text.is_empty() => None,
+            Scalar::Text(text) if text.parse::<f64>().is_err() => Some(vec![inside(text)]),
+            Scalar::Text(text) => Some(vec![inside(text), written(text)?]),
+            Scalar::Number(number) => Some(vec![written(number)?]),
+            Scalar::Boolean(_) => None,
+        }
+    }
+}
+
+/// A text as it stands in a string of JSON.
+fn inside(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    json[1..json.len() - 1].to_owned()
+}
+
+/// The longest part of a text without characters that have two cases, if it is not too short to tell.
+fn longest_caseless(text: &str) -> Option<&str> {
+    let has_cases = |char: char| !char.to_lowercase().eq([char]) || !char.to_uppercase().eq([char]);
+    let longest = text.split(has_cases).max_by_key(|part| part.chars().count())?;
+    let is_whole = longest.len() == text.len() && !text.is_empty();
+    (is_whole || longest.chars().count() >= LEAST_PART).then_some(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TextPattern;
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        ValueQuery { text: TextPattern::literal(text).ok(), ..ValueQuery::default() }.stored_texts()
+    }
+
+    #[test]
+    fn the_database_looks_for_what_has_one_case_only() {
+        assert_eq!(texts("order 4711"), [" 4711", "\\u"]);
+        assert_eq!(texts("Order 4711"), ["Order 4711", "\\u"]);
+        assert_eq!(texts("4711/\"8\""), ["4711/\\\"8\\\"", "\\/", "\\u"]);
+        assert_eq!(texts("注文"), ["注文", "\\u"]);
+        for long in ["order", "ſ12", "a 1", "ⅷ-ß"] {
+            assert!(texts(long).is_empty(), "{long}");
+        }
+    }
+}

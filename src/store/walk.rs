@@ -1,0 +1,207 @@
+//! A walk over executions, newest first unless asked otherwise: in batches, each on one connection, until its visitor has found enough, or its time
+//! is over. All questions about many executions walk like this.
+
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::error::Error;
+use super::row::Row;
+use super::session::{self, Looked, Session};
+use super::sql::Query;
+use super::{Backend, Execution, Listed, Store};
+
+/// Executions in the first batch, which shows soon what is among the newest, and in the largest one.
+const FIRST_BATCH: u64 = 100;
+const LARGEST_BATCH: u64 = 400;
+
+/// Which executions a walk visits, and how far it goes.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// Which ones; its limit does not count.
+    pub query: Query,
+    /// At most this many.
+    pub most: u64,
+    /// Until so many hits were found.
+    pub hits: u64,
+    /// How long it may take; the clock is looked at after each execution.
+    pub time: Duration,
+    /// Texts, one of which must be in an execution's text for it to be read, where the database can tell; all are read if
+    /// there are none.
+    pub texts: Vec<String>,
+}
+
+/// What a walk does at each execution.
+pub trait Visitor {
+    /// What is made of an execution.
+    type View;
+
+    /// Reads an execution. It may be read again, and what was made of it first is then dropped.
+    fn read(&self, execution: Execution<'_>) -> Self::View;
+
+    /// Whether this is one of the hits that are sought.
+    fn is_hit(&self, _view: &Self::View) -> bool {
+        false
+    }
+
+    /// Takes what was made of an execution: in their order, each once.
+    fn take(&mut self, listed: Listed, visit: Visit<Self::View>);
+}
+
+/// What a visit to an execution resulted in.
+#[derive(Debug)]
+pub enum Visit<V> {
+    /// It was read.
+    Read(V),
+    /// Its text has none of the texts that are sought.
+    WithoutText,
+    /// It cannot be read.
+    Unread(Unread),
+}
+
+impl<V> Visit<V> {
+    /// What was made of it, if it was read.
+    pub fn view(self) -> Option<V> {
+        match self {
+            Self::Read(view) => Some(view),
+            Self::WithoutText | Self::Unread(_) => None,
+        }
+    }
+}
+
+/// Why one of many executions cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// Its data is in an object store.
+    Elsewhere,
+    /// It has no data.
+    NoData,
+    /// Its data is missing, damaged, or of an unknown form.
+    Unreadable,
+}
+
+impl Unread {
+    /// `None` for an error that concerns more than one execution.
+    fn of(error: &Error) -> Option<Self> {
+        match error {
+            error if error.is_elsewhere() => Some(Self::Elsewhere),
+            Error::NoData(_) => Some(Self::NoData),
+            error => error.is_of_one_execution().then_some(Self::Unreadable),
+        }
+    }
+}
+
+/// The executions of a batch, and whether there are none after them.
+struct Batch<V> {
+    visited: Vec<(Listed, Visit<V>)>,
+    is_last: bool,
+}
+
+/// Until when a batch is read: so many hits, or a moment.
+struct Until {
+    hits: u64,
+    end: Instant,
+}
+
+impl Store {
+    /// Walks over executions. Returns the last one that was visited, unless it was the last one that there is.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn walk<V: Visitor>(
+        &self,
+        walk: &Walk,
+        cancel: &CancellationToken,
+        visitor: &mut V,
+    ) -> Result<Option<Row>, Error> {
+        let mut query = Query { limit: FIRST_BATCH, ..walk.query.clone() };
+        let (mut until, mut left) = (Until { hits: walk.hits, end: Instant::now() + walk.time }, walk.most);
+        loop {
+            query.limit = query.limit.min(left);
+            let Batch { visited, is_last } = self.batch(&query, walk, &until, cancel, visitor)?;
+            left -= visited.len() as u64;
+            let mut last = None;
+            for (listed, visit) in visited {
+                until.hits -= u64::from(matches!(&visit, Visit::Read(view) if visitor.is_hit(view)));
+                last = Some(listed.row.clone());
+                visitor.take(listed, visit);
+            }
+            if is_last || last.is_none() {
+                return Ok(None);
+            }
+            if until.hits == 0 || left == 0 || Instant::now() >= until.end {
+                return Ok(last);
+            }
+            let last = last.and_then(|row| row.id().parse().ok());
+            match query.oldest_first {
+                true => query.above = last,
+                false => query.below = last,
+            }
+            query.limit = (query.limit * 2).min(LARGEST_BATCH);
+        }
+    }
+
+    fn batch<V: Visitor>(
+        &self,
+        query: &Query,
+        walk: &Walk,
+        until: &Until,
+        cancel: &CancellationToken,
+        visitor: &V,
+    ) -> Result<Batch<V::View>, Error> {
+        if let Backend::Bundle { file, ids } = &self.0.backend {
+            let listed = self.list_bundle(file, ids.as_ref(), query, cancel)?;
+            let read = |listed: Listed| {
+                let visit = visit(self.read(listed.row.id(), cancel, |execution| visitor.read(execution)))?;
+                Ok((listed, visit))
+            };
+            let visited = listed.into_iter().map(read).collect::<Result<_, Error>>()?;
+            return Ok(Batch { visited, is_last: true });
+        }
+        self.ask(cancel, &mut |session| {
+            let rows = session::list(session, query, self.0.with_deleted)?;
+            let is_short = (rows.len() as u64) < query.limit;
+            let visited = self.visit_rows(session, &rows, &walk.texts, until, cancel, visitor)?;
+            let is_last = is_short && visited.len() == rows.len();
+            let listed = rows.into_iter().map(|(row, workflow_name)| Listed { row, workflow_name });
+            Ok(Batch { visited: listed.zip(visited).collect(), is_last })
+        })
+    }
+
+    /// Visits rows, one after another, as far as the walk goes.
+    fn visit_rows<V: Visitor>(
+        &self,
+        session: &mut dyn Session,
+        rows: &[(Row, Option<String>)],
+        texts: &[String],
+        until: &Until,
+        cancel: &CancellationToken,
+        visitor: &V,
+    ) -> Result<Vec<Visit<V::View>>, Error> {
+        let (mut visited, mut hits) = (Vec::new(), 0);
+        let mut looked = Looked::default();
+        for (at, (row, _)) in rows.iter().enumerate() {
+            if !texts.is_empty() && at == looked.executions {
+                let Looked { executions, without } = session.without_texts(&rows[at..], texts)?;
+                looked = Looked { executions: at + executions, without };
+            }
+            visited.push(match looked.without.contains(row.id()) {
+                true => Visit::WithoutText,
+                false => visit(self.read_row(session, row, cancel, &mut |execution| visitor.read(execution)))?,
+            });
+            hits += u64::from(matches!(visited.last(), Some(Visit::Read(view)) if visitor.is_hit(view)));
+            if hits == until.hits || Instant::now() >= until.end {
+                break;
+            }
+        }
+        Ok(visited)
+    }
+}
+
+/// What a visit resulted in, unless the whole walk fails.
+fn visit<V>(read: Result<V, Error>) -> Result<Visit<V>, Error> {
+    match read {
+        Ok(view) => Ok(Visit::Read(view)),
+        Err(error) => Unread::of(&error).map(Visit::Unread).ok_or(error),
+    }
+}

@@ -1,0 +1,83 @@
+//! Finding executions in n8n's store.
+
+use tokio_util::sync::CancellationToken;
+
+use super::page::FindPage;
+use super::{Found, FoundExecution, MAX_TIME};
+use crate::execution::search::SearchProjection;
+use crate::execution::{Searched, StoredExecution, StoredSearch};
+use crate::store::{self, Execution, Listed, Query, Store, Unread, Visit, Visitor, Walk};
+
+/// Searches executions until there are enough, all were searched, or the time is over.
+pub(super) fn find(
+    store: &Store,
+    cancel: &CancellationToken,
+    page: &FindPage,
+    search: SearchProjection,
+    reveal: bool,
+) -> Result<Found, store::Error> {
+    let search = StoredSearch::new(search);
+    let walk = Walk { query: page.query(), most: u64::MAX, hits: page.limit, time: MAX_TIME, texts: search.texts() };
+    let mut finding = Finding { search, reveal, found: Found::default() };
+    let last = store.walk(&walk, cancel, &mut finding)?;
+    let mut found = finding.found;
+    found.last = last.map(|row| row.id().to_owned());
+    if !store.shows_deleted() {
+        let down_to = found.last.as_ref().and_then(|id| id.parse::<i64>().ok()).map(|id| id - 1);
+        let deleted = Query { deleted: true, above: down_to, ..walk.query };
+        found.not_searched.deleted = store.count(&deleted, cancel)?;
+    }
+    Ok(found)
+}
+
+struct Finding {
+    search: StoredSearch,
+    reveal: bool,
+    found: Found,
+}
+
+impl Visitor for Finding {
+    /// `None` if its text cannot be read.
+    type View = Option<Searched>;
+
+    fn read(&self, execution: Execution<'_>) -> Self::View {
+        let Execution { row, header, workflow, data } = execution;
+        if self.reveal {
+            tracing::warn!(execution = row.id(), "searched with --reveal: nothing is redacted");
+        }
+        self.search.search(StoredExecution { header, workflow, data, reveal: self.reveal }).ok()
+    }
+
+    fn is_hit(&self, view: &Self::View) -> bool {
+        matches!(view, Some(Searched::Found(_)))
+    }
+
+    fn take(&mut self, listed: Listed, visit: Visit<Self::View>) {
+        let Found { executions, not_searched, .. } = &mut self.found;
+        let searched = match visit {
+            Visit::WithoutText => Searched::Nothing,
+            Visit::Read(Some(searched)) => searched,
+            Visit::Read(None) | Visit::Unread(Unread::Unreadable) => return not_searched.unreadable += 1,
+            Visit::Unread(Unread::Elsewhere) => return not_searched.elsewhere += 1,
+            Visit::Unread(Unread::NoData) => return not_searched.no_data += 1,
+        };
+        let Listed { row, workflow_name } = listed;
+        match searched {
+            Searched::Redacted => return not_searched.redacted += 1,
+            Searched::Nothing => {}
+            Searched::Found(view) => {
+                not_searched.too_large_items += view.too_large;
+                executions.extend(view.hits.into_iter().next().map(|first| FoundExecution {
+                    id: row.id().to_owned(),
+                    workflow_id: Some(row.workflow_id().to_owned()),
+                    workflow_name,
+                    status: row.status().map(str::to_owned),
+                    started_at: row.started_at().map(str::to_owned),
+                    hits: view.total,
+                    first,
+                }));
+            }
+        }
+        self.found.count(row.started_at());
+    }
+}

@@ -1,0 +1,145 @@
+//! A walk over executions through n8n's API, newest first. n8n parses each body in its main process, so that one call takes no
+//! more than a few, two at a time, and continues with a cursor.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::listed::text;
+use crate::json::Projection;
+use crate::n8n::{self, Allowance, AllowanceLimits, Client, ExecutionRequest, ListQuery, Progress};
+use crate::tools::Error;
+
+/// The bodies that one call requests.
+pub(super) const MAX_BODIES: u64 = 50;
+
+/// What one call takes of n8n.
+const LIMITS: AllowanceLimits = AllowanceLimits {
+    bodies: MAX_BODIES,
+    bytes: 64 * 1024 * 1024,
+    body_bytes: 8 * 1024 * 1024,
+    wait: Duration::from_secs(5),
+};
+
+/// How long one call may take.
+const MAX_TIME: Duration = Duration::from_secs(20);
+
+/// Bodies that n8n builds at the same time.
+const AT_ONCE: usize = 2;
+
+/// n8n's status for too many requests.
+const TOO_MANY: u16 = 429;
+
+/// What was fetched of an execution.
+pub(super) enum Fetched<V> {
+    /// It was read.
+    Read(V),
+    /// Its body is larger than one of many may be, or n8n took too long to build it.
+    TooLarge,
+    /// n8n has deleted it since it was listed.
+    Deleted,
+    /// Its body is broken.
+    Unreadable,
+}
+
+/// How a walk ended.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// The last execution that was visited, unless it was the last one that there is.
+    pub last: Option<String>,
+    /// Whether it ended because n8n limits requests.
+    pub is_rate_low: bool,
+}
+
+/// Visits the executions of a list; `take` gets each as it is listed, and says whether the walk goes on.
+///
+/// # Errors
+/// n8n cannot be reached or refuses, and nothing was visited.
+pub(super) async fn walk<P: Projection>(
+    n8n: &Client,
+    mut query: ListQuery,
+    projection: &P,
+    mut take: impl FnMut(&Value, Fetched<P::View>) -> bool + Send,
+) -> Result<Walked, Error> {
+    let allowance = Arc::new(Allowance::new(LIMITS));
+    let (n8n, end) = (&n8n.within(Arc::clone(&allowance)), Instant::now() + MAX_TIME);
+    let mut last = None;
+    query.limit = MAX_BODIES;
+    loop {
+        let listing = match n8n.list_executions(&query).await {
+            Ok(listing) => listing,
+            Err(error) => return stopped(last, Some(error), &allowance),
+        };
+        let fetches: Vec<_> = listing.data.iter().map(|listed| fetch(n8n, listed, projection)).collect();
+        let mut fetches = futures::stream::iter(fetches).buffered(AT_ONCE);
+        for (at, listed) in listing.data.iter().enumerate() {
+            let fetched = match timeout_at(end, fetches.next()).await {
+                Ok(Some(Ok(Some(fetched)))) => fetched,
+                Err(_) if last.is_none() => {
+                    // So that another call gets beyond it.
+                    take(listed, Fetched::TooLarge);
+                    return Ok(Walked { last: text(listed, "id"), is_rate_low: false });
+                }
+                Ok(Some(Err(error))) => return stopped(last, Some(error), &allowance),
+                Ok(_) | Err(_) => return stopped(last, None, &allowance),
+            };
+            let goes_on = take(listed, fetched);
+            last = text(listed, "id");
+            if at + 1 == listing.data.len() && listing.next_cursor.is_none() {
+                return Ok(Walked::default());
+            }
+            if !goes_on {
+                return Ok(Walked { last, is_rate_low: false });
+            }
+        }
+        let Some(cursor) = listing.next_cursor.filter(|_| !listing.data.is_empty()) else {
+            return Ok(Walked::default());
+        };
+        if allowance.is_used_up() || Instant::now() >= end {
+            return stopped(last, None, &allowance);
+        }
+        query.cursor = Some(cursor);
+    }
+}
+
+/// The end of a walk before the last execution: an error if nothing was visited.
+fn stopped(last: Option<String>, error: Option<n8n::Error>, allowance: &Allowance) -> Result<Walked, Error> {
+    let is_refused = matches!(error, Some(n8n::Error::Unavailable { status: TOO_MANY, .. }));
+    let is_rate_low = is_refused || allowance.is_rate_low();
+    match (last, error) {
+        (Some(last), _) => Ok(Walked { last: Some(last), is_rate_low }),
+        (None, Some(error)) => Err(error.into()),
+        (None, None) => Err(Error::FailedPrecondition(
+            "n8n has almost reached its limit of requests, so that nothing was read. Try again later, or start n8n-lens with --store."
+                .to_owned(),
+        )),
+    }
+}
+
+/// Reads one execution; `None` if this call may take no more of n8n.
+async fn fetch<P: Projection>(
+    n8n: &Client,
+    listed: &Value,
+    projection: &P,
+) -> Result<Option<Fetched<P::View>>, n8n::Error> {
+    let Some(id) = text(listed, "id") else { return Ok(Some(Fetched::Unreadable)) };
+    let request = ExecutionRequest { id, ignore_size_limit: false };
+    Ok(Some(match n8n.read_execution(&request, projection, &Progress::default()).await {
+        Ok(reading) => Fetched::Read(reading.view),
+        Err(n8n::Error::AllowanceUsedUp) => return Ok(None),
+        Err(n8n::Error::BodyLetGo | n8n::Error::TooLarge { .. }) => Fetched::TooLarge,
+        Err(n8n::Error::NotFound(_)) => Fetched::Deleted,
+        Err(
+            n8n::Error::Fault(_)
+            | n8n::Error::BrokenOff { .. }
+            | n8n::Error::Idle { .. }
+            | n8n::Error::OtherId { .. }
+            | n8n::Error::Gzip { .. }
+            | n8n::Error::NotJson { .. },
+        ) => Fetched::Unreadable,
+        Err(error) => return Err(error),
+    }))
+}
