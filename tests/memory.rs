@@ -41,6 +41,9 @@ static ALLOCATIONS: PeakAlloc = PeakAlloc;
 
 const MB: usize = 1_000_000;
 
+/// The node of a realistic body that is asked about.
+const REALISTIC_NODE: usize = 17;
+
 /// The tolerance for equal peaks.
 const EQUAL: usize = MB;
 
@@ -72,8 +75,11 @@ fn peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
 }
 
 /// The peaks of a search for a text in every item, of one by path and of one that compares two paths, of the fields of all
-/// nodes, of one field by another, and of a description.
-fn asking_peaks(make: impl Fn() -> Body) -> [usize; 6] {
+/// nodes, of one field of a node by another, and of a description.
+fn asking_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 6] {
+    // Both paths have another value in each item: of the orders of a realistic body, or of small items.
+    let [below, by] = if node == REALISTIC_NODE { ["orderId", "customer.email"] } else { ["i", "i"] };
+    let node = &make().node_name(node);
     let text = ValueQuery { text: Some(TextPattern::literal("e").unwrap()), ..ValueQuery::default() };
     let path = ValueQuery { path: Some(PathEnd::new("name")), ..ValueQuery::default() };
     let differs = Some(Condition::NotEquals(Operand::Path(PathEnd::new("email"))));
@@ -87,8 +93,8 @@ fn asking_peaks(make: impl Fn() -> Body) -> [usize; 6] {
         let body = make();
         peak(|| drop(projection.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
     };
-    let (below, by) = (Some("orderId".to_owned()), Some("stage".to_owned()));
-    let by = FieldsProjection { node: Some("Step 001".to_owned()), below, by, ..FieldsProjection::default() };
+    let (below, by) = (Some(below.to_owned()), Some(by.to_owned()));
+    let by = FieldsProjection { node: Some(node.to_owned()), below, by, ..FieldsProjection::default() };
     let body = make();
     let describe = DescribeProjection::default();
     let description = peak(|| drop(describe.read_from(BufReader::with_capacity(65_536, body)).unwrap()));
@@ -342,7 +348,7 @@ struct Growth<const N: usize> {
 const ASKING: Growth<6> = Growth {
     peaks: ["text", "path", "two paths", "fields", "one field by another", "description"],
     room: 8 * MB,
-    ask: |make, _| asking_peaks(make),
+    ask: |make, node| asking_peaks(make, node),
 };
 const TRACES: Growth<2> =
     Growth { peaks: ["steps", "items"], room: 16 * MB, ask: |make, node| trace_peaks(make, node) };
@@ -365,8 +371,8 @@ impl<const N: usize> Growth<N> {
     /// Compares the peaks in a body of 1 MB with those in bodies of up to a gigabyte, divided by `smaller`.
     fn compare(&self, smaller: usize) {
         let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let small = (self.ask)(&|| Shape::realistic(1_000_000), 17);
-        let realistic = (self.ask)(&|| Shape::realistic(1_000_000_000 / smaller as u64), 17);
+        let small = (self.ask)(&|| Shape::realistic(1_000_000), REALISTIC_NODE);
+        let realistic = (self.ask)(&|| Shape::realistic(1_000_000_000 / smaller as u64), REALISTIC_NODE);
         let mut large = vec![("a realistic body", realistic)];
         large.extend(large_bodies(smaller).map(|(what, shape)| (what, (self.ask)(&|| shape.clone().body(), 1))));
         for (what, peaks) in large {
@@ -391,7 +397,7 @@ fn peaks_of_comparisons_grow_with_the_nodes_only() {
 /// Compares small bodies with large ones of up to a gigabyte, divided by `smaller`.
 fn compare(smaller: usize) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let [summary_1, node_1] = peaks(|| Shape::realistic(1_000_000), 17);
+    let [summary_1, node_1] = peaks(|| Shape::realistic(1_000_000), REALISTIC_NODE);
     for bytes in [100_000_000, 1_000_000_000].map(|bytes| bytes / smaller as u64) {
         let [summary, node] = peaks(|| Shape::realistic(bytes), 17);
         println!("{bytes} bytes: summary {summary}, node {node}; 1 MB: {summary_1}, {node_1}");

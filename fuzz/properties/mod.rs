@@ -14,6 +14,7 @@ pub mod fields;
 pub mod fields_reference;
 pub mod filter;
 pub mod flatted;
+pub mod html;
 pub mod import;
 pub mod lookup;
 pub mod lookup_reference;

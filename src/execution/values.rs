@@ -47,6 +47,17 @@ enum Part {
     Other,
 }
 
+impl Part {
+    fn named(name: &str) -> Self {
+        match name {
+            "json" => Self::Json,
+            "binary" => Self::Binary,
+            "error" => Self::Error,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Passes on the values of `json`; reads the other parts once they are complete, in the form in which they are shown.
 struct Parts<'v, V> {
     visitor: &'v mut V,
@@ -98,19 +109,18 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
         if self.passes && self.level > 1 { self.visitor.member(text) } else { None }
     }
 
+    fn passes_over(&mut self, name: Written<'_>, value: u8) -> bool {
+        if self.level > 1 {
+            return !self.passes || self.visitor.passes_over(name, value);
+        }
+        self.part = Part::named(&name.text());
+        self.part == Part::Other
+    }
+
     fn name(&mut self, name: Written<'_>) {
         if self.level > 1 {
-            if self.passes {
-                self.visitor.name(name);
-            }
-            return;
+            return self.visitor.name(name);
         }
-        self.part = match &*name.text() {
-            "json" => Part::Json,
-            "binary" => Part::Binary,
-            "error" => Part::Error,
-            _ => Part::Other,
-        };
         self.passes = self.part == Part::Json && !self.redacts;
         if self.passes {
             self.visitor.begin("");
@@ -165,6 +175,18 @@ pub(super) struct ElementPlace {
     pub index: usize,
 }
 
+/// A path with the number of each element that leads to its value: `lines[26].taxRate`.
+pub(super) fn numbered(path: &str, elements: &[ElementPlace]) -> String {
+    let (mut numbered, mut from) = (String::new(), 0);
+    for element in elements {
+        let bracket = element.path_len + "[".len();
+        numbered.push_str(&path[from..bracket]);
+        numbered.push_str(&element.index.to_string());
+        from = bracket;
+    }
+    numbered + &path[from..]
+}
+
 impl Path {
     /// The elements of lists that lead to the value, the outermost first.
     pub(super) fn elements(&self) -> Vec<ElementPlace> {
@@ -184,14 +206,7 @@ impl Path {
 
     /// The path with the number of each element: `lines[26].taxRate`.
     pub(super) fn numbered(&self) -> String {
-        let (mut numbered, mut from) = (String::new(), 0);
-        for (path, element) in self.containers.iter().filter_map(|open| Some((open.path, open.elements?))) {
-            let bracket = path + "[".len();
-            numbered.push_str(&self.text[from..bracket]);
-            numbered.push_str(&element.to_string());
-            from = bracket;
-        }
-        numbered + &self.text[from..]
+        numbered(&self.text, &self.elements())
     }
 
     pub(super) fn open(&mut self, object: bool) {

@@ -3,6 +3,9 @@
 /// How much of a document is read for it, bytes: the text that is shown is much shorter.
 const READ_BYTES: usize = 64 * 1024;
 
+/// The most bytes of a tag in which quotes count.
+const TAG_BYTES: usize = 4096;
+
 /// Elements whose content is not shown.
 const HIDDEN: [&str; 5] = ["script", "style", "template", "noscript", "svg"];
 
@@ -70,7 +73,7 @@ impl Page<'_> {
 
     fn tag(&mut self) {
         let name = tag_name(&self.rest[1..]);
-        self.pass(">");
+        self.rest = &self.rest[tag_len(self.rest)..];
         let end = format!("</{name}");
         if name == "title" {
             let content = find_ignoring_case(self.rest, &end).unwrap_or(self.rest.len());
@@ -93,6 +96,24 @@ fn tag_name(inside: &str) -> String {
     let slash = if inside.starts_with('/') { "/" } else { "" };
     let name: String = inside[slash.len()..].chars().take_while(|char| is_name(*char)).collect();
     slash.to_owned() + &name.to_ascii_lowercase()
+}
+
+/// The bytes of the tag that a text begins with: a value in quotes may have its end mark in it.
+fn tag_len(text: &str) -> usize {
+    let (mut quote, mut before) = (None, 0);
+    for (at, byte) in text.bytes().take(TAG_BYTES).enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return at + 1,
+            (None, b'"' | b'\'') if before == b'=' => quote = Some(byte),
+            (Some(begin), _) if begin == byte => quote = None,
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            before = byte;
+        }
+    }
+    // One whose quotes are not closed ends with the first mark.
+    text.find('>').map_or(text.len(), |end| end + 1)
 }
 
 fn find_ignoring_case(text: &str, lower: &str) -> Option<usize> {
@@ -159,6 +180,7 @@ mod tests {
             Some("a <b> AB &amp; &unknown; &#xffffffff;".to_owned())
         );
         assert_eq!(visible("<title>T</title><title>no</title><b>x"), Some("T · x".to_owned()));
+        assert_eq!(visible("<a title=\"1 > 0\" rel = 'it\"s'>x<p class=\"never closed>y"), Some("x y".to_owned()));
         assert_eq!(visible("<p class="), None);
         assert_eq!(visible("é<"), Some("é".to_owned()));
     }

@@ -95,6 +95,7 @@ mod string;
 mod utf8;
 mod walk;
 mod word;
+mod written;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};
@@ -117,4 +118,5 @@ pub use raw_capture::{Capture, SHARED_WITHIN};
 pub use read_ahead::ReadAhead;
 pub use read_at::{InOrder, ReadAt};
 pub use spool::Spool;
-pub use walk::{Visitor, WALKED_LEVELS, Written, begins_with, walk, well_formed};
+pub use walk::{Visitor, WALKED_LEVELS, begins_with, walk};
+pub use written::{Written, well_formed};

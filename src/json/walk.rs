@@ -3,14 +3,9 @@
 //! Nothing is built and nothing is decoded unless the visitor asks for it, so that a walk is several times as fast as
 //! reading values.
 
-use std::borrow::Cow;
-
-use memchr::memmem;
-
-use super::count::characters;
 use super::fault::FaultKind;
-use super::string::{StringSink, SurrogateRepair};
-use super::word::{digits, each_byte, fingerprint, first_byte, same, zero_bytes};
+use super::word::{digits, each_byte, first_byte, same, zero_bytes};
+use super::written::Written;
 
 /// Containers nested deeper than this are not walked into: the visitor sees them as empty.
 pub const WALKED_LEVELS: usize = 32;
@@ -28,6 +23,12 @@ pub trait Visitor {
         None
     }
 
+    /// Whether the value of the member with this name, which begins with this byte, is of no interest. It is then passed
+    /// over: nothing of it is told, its name neither, and what is inside it is not checked.
+    fn passes_over(&mut self, _name: Written<'_>, _value: u8) -> bool {
+        false
+    }
+
     /// A member has this name; its value follows.
     fn name(&mut self, name: Written<'_>);
 
@@ -39,101 +40,6 @@ pub trait Visitor {
 
     /// The innermost container ends: how many members or elements it has, and its JSON text.
     fn close(&mut self, parts: u64, json: &[u8]);
-}
-
-/// A raw string, without its quotes, or a number or a literal.
-#[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
-    /// The bytes; of a string those between the quotes.
-    pub bytes: &'a [u8],
-    /// How many more characters it is written with than it has, because of its escapes.
-    surplus: usize,
-}
-
-impl<'a> Written<'a> {
-    /// How many characters it has; half of a surrogate pair counts as one.
-    pub fn chars(&self) -> u64 {
-        characters(self.bytes).saturating_sub(self.surplus as u64)
-    }
-
-    /// A number that is almost certainly different for what is written in another way.
-    #[inline]
-    pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.bytes)
-    }
-
-    /// Whether it is written like this.
-    #[inline]
-    pub fn is(&self, bytes: &[u8]) -> bool {
-        same(self.bytes, bytes)
-    }
-
-    /// Whether it consists of unescaped ASCII characters.
-    pub fn is_plain_ascii(&self) -> bool {
-        self.surplus == 0 && self.bytes.is_ascii()
-    }
-
-    /// The [`text`](Self::text), if it has no more bytes than this.
-    pub fn text_within(&self, bytes: usize) -> Option<Cow<'a, str>> {
-        // No escape stands for fewer bytes than one.
-        let is_longer = self.bytes.len() - self.surplus > bytes;
-        if is_longer { None } else { Some(self.text()).filter(|text| text.len() <= bytes) }
-    }
-
-    /// The text that it stands for, with U+FFFD in place of each lone surrogate, and of each invalid escape.
-    pub fn text(&self) -> Cow<'a, str> {
-        if self.surplus == 0 {
-            // The lossy conversion takes longer.
-            return std::str::from_utf8(self.bytes).map_or_else(|_| String::from_utf8_lossy(self.bytes), Cow::Borrowed);
-        }
-        let mut repaired = Repaired(vec![b'"']);
-        let mut repair = SurrogateRepair::default();
-        let sound = repair.push(self.bytes, &mut repaired).and_then(|()| repair.finish(&mut repaired));
-        repaired.0.push(b'"');
-        let decoded = sound.ok().and_then(|()| serde_json::from_slice(&repaired.0).ok());
-        Cow::Owned(decoded.unwrap_or_else(|| "\u{fffd}".to_owned()))
-    }
-}
-
-/// The form in which a JSON text is shown: with U+FFFD in place of each lone surrogate.
-pub fn well_formed(json: &[u8]) -> Cow<'_, str> {
-    // A backslash is always inside a string, and a quote ends what is pending.
-    let (mut repair, mut repaired) = (SurrogateRepair::default(), Repaired(Vec::new()));
-    let has_escapes = memmem::find(json, b"\\u").is_some();
-    let is_sound = has_escapes && repair.push(json, &mut repaired).and_then(|()| repair.finish(&mut repaired)).is_ok();
-    if is_sound {
-        return Cow::Owned(String::from_utf8_lossy(&repaired.0).into_owned());
-    }
-    String::from_utf8_lossy(json)
-}
-
-/// The bytes of the character that is written as an escape here.
-fn escape_len(text: &[u8]) -> usize {
-    if text.get(1) == Some(&b'u') { unicode_escape_len(text) } else { 2 }
-}
-
-fn unicode_escape_len(text: &[u8]) -> usize {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    match (unit(0), unit(6)) {
-        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
-        (Some(_), _) => 6,
-        (None, _) => 2,
-    }
-}
-
-struct Repaired(Vec<u8>);
-
-impl StringSink for Repaired {
-    fn plain(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn escape(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
 }
 
 /// Walks over the value that is the whole of `json`.
@@ -178,13 +84,31 @@ impl<'a> Walk<'a> {
     fn value(&mut self, level: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
         match self.peek()? {
             bracket @ (b'{' | b'[') => self.container(bracket == b'{', level, visitor),
-            b'"' => self.string(|text| visitor.string(text)),
+            b'"' => {
+                let text = self.string()?;
+                visitor.string(text);
+                Ok(())
+            }
             _ => {
                 let scalar = self.scalar()?;
                 visitor.scalar(scalar);
                 Ok(())
             }
         }
+    }
+
+    /// Passes over a value.
+    fn pass_value(&mut self) -> Result<(), FaultKind> {
+        match self.peek()? {
+            b'{' | b'[' => self.pass_over()?,
+            b'"' => {
+                self.string()?;
+            }
+            _ => {
+                self.scalar()?;
+            }
+        }
+        Ok(())
     }
 
     fn container(&mut self, object: bool, level: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
@@ -201,10 +125,11 @@ impl<'a> Walk<'a> {
         let mut parts = 0;
         let mut is_over = self.takes(end);
         while !is_over {
-            if object {
-                self.name(visitor)?;
+            if !object || self.name(visitor)? {
+                self.value(level + 1, visitor)?;
+            } else {
+                self.pass_value()?;
             }
-            self.value(level + 1, visitor)?;
             parts += 1;
             self.space();
             is_over = self.takes(end);
@@ -217,51 +142,54 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The name of a member, up to its value.
+    /// The name of a member, up to its value; whether the visitor wants that.
     #[inline(always)]
-    fn name(&mut self, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
+    fn name(&mut self, visitor: &mut impl Visitor) -> Result<bool, FaultKind> {
         if let Some(len) = visitor.member(self.rest) {
             self.pass(len);
-        } else {
-            self.string(|name| visitor.name(name))?;
             self.space();
-            self.expect(b':')?;
+            return Ok(true);
         }
+        let name = self.string()?;
         self.space();
-        Ok(())
+        self.expect(b':')?;
+        self.space();
+        if visitor.passes_over(name, self.peek()?) {
+            return Ok(false);
+        }
+        visitor.name(name);
+        Ok(true)
     }
 
     /// A string. Most are short and without escapes.
     #[inline(always)]
-    fn string(&mut self, tell: impl FnOnce(Written<'a>)) -> Result<(), FaultKind> {
+    fn string(&mut self) -> Result<Written<'a>, FaultKind> {
         self.expect(b'"')?;
         let rest = self.rest;
         match near_quote_or_backslash(rest) {
             Some(len) if rest[len] == b'"' => {
                 self.pass(len + 1);
-                tell(Written { bytes: &rest[..len], surplus: 0 });
+                Ok(Written { bytes: &rest[..len], is_escaped: false })
             }
-            _ => tell(self.long_string()?),
+            _ => self.long_string(),
         }
-        Ok(())
     }
 
     /// The string whose text begins here.
     #[inline(never)]
     fn long_string(&mut self) -> Result<Written<'a>, FaultKind> {
         let text = self.rest;
-        let (mut len, mut surplus) = (0, 0);
+        let (mut len, mut is_escaped) = (0, false);
         loop {
             let rest = text.get(len..).ok_or(FaultKind::EndedEarly)?;
             let plain = quote_or_backslash(rest).ok_or(FaultKind::EndedEarly)?;
             len += plain;
             if rest[plain] == b'"' {
                 self.pass(len + 1);
-                return Ok(Written { bytes: &text[..len], surplus });
+                return Ok(Written { bytes: &text[..len], is_escaped });
             }
-            let escape = escape_len(&rest[plain..]);
-            surplus += escape - 1;
-            len += escape;
+            // Whatever follows the next byte of an escape is neither a quote nor a backslash.
+            (len, is_escaped) = (len + 2, true);
         }
     }
 
@@ -272,21 +200,23 @@ impl<'a> Walk<'a> {
             return Err(FaultKind::Scalar);
         }
         self.rest = after;
-        Ok(Written { bytes, surplus: 0 })
+        Ok(Written { bytes, is_escaped: false })
     }
 
     /// Passes over a container by its brackets.
+    #[inline(never)]
     fn pass_over(&mut self) -> Result<(), FaultKind> {
         let mut open = 0;
         loop {
+            let at = quote_or_bracket(self.rest).ok_or(FaultKind::EndedEarly)?;
+            self.pass(at);
             match self.peek()? {
                 b'"' => {
-                    self.string(|_| {})?;
+                    self.string()?;
                     continue;
                 }
                 b'{' | b'[' => open += 1,
-                b'}' | b']' => open -= 1,
-                _ => {}
+                _ => open -= 1,
             }
             self.pass(1);
             if open == 0 {
@@ -369,6 +299,25 @@ fn near_quote_or_backslash(text: &[u8]) -> Option<usize> {
     None
 }
 
+/// Where the next quote or bracket is.
+#[inline(always)]
+fn quote_or_bracket(text: &[u8]) -> Option<usize> {
+    let (words, rest) = text.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The brackets of either kind differ in this bit only.
+        let alike = word | each_byte(0x20);
+        let found = zero_bytes(word ^ each_byte(b'"'))
+            | zero_bytes(alike ^ each_byte(b'{'))
+            | zero_bytes(alike ^ each_byte(b'}'));
+        if found != 0 {
+            return Some(at * 8 + first_byte(found));
+        }
+    }
+    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']'))?;
+    Some(words.len() * 8 + at)
+}
+
 /// The length of the literal or number that a text begins with.
 fn scalar_len(text: &[u8]) -> Option<usize> {
     let literal = match text.first()? {
@@ -446,6 +395,46 @@ mod tests {
     fn echo(json: &str) -> Result<String, FaultKind> {
         let mut echo = Echo::default();
         walk(json.as_bytes(), &mut echo).map(|()| echo.0.trim_end_matches(',').to_owned())
+    }
+
+    /// Hears only of members with this name, and of containers.
+    struct Only<'n>(&'n [u8], Vec<String>);
+
+    impl Visitor for Only<'_> {
+        fn open(&mut self, _: bool) {}
+
+        fn passes_over(&mut self, name: Written<'_>, value: u8) -> bool {
+            !name.may_end_with(self.0) && value != b'['
+        }
+
+        fn name(&mut self, name: Written<'_>) {
+            self.1.push(name.text().into_owned());
+        }
+
+        fn string(&mut self, text: Written<'_>) {
+            self.1.push(text.text().into_owned());
+        }
+
+        fn scalar(&mut self, json: Written<'_>) {
+            self.1.push(json.text().into_owned());
+        }
+
+        fn close(&mut self, parts: u64, json: &[u8]) {
+            self.1.push(format!("{parts} in {}", String::from_utf8_lossy(json)));
+        }
+    }
+
+    #[test]
+    fn what_is_of_no_interest_is_passed_over() {
+        let json = r#"{"a" : {"n": "}\"]"}, "b": ["x", {"c": [1], "n": 2}], "long\u006e": 3, "s": "n\\", "t": -1.5e3 , "n": {"n":4}}"#;
+        let mut only = Only(b"n", Vec::new());
+        walk(json.as_bytes(), &mut only).unwrap();
+        let object = r#"2 in {"c": [1], "n": 2}"#;
+        let (array, all) = (r#"2 in ["x", {"c": [1], "n": 2}]"#, format!("6 in {json}"));
+        let expected = ["b", "x", "c", "1", "1 in [1]", "n", "2", object, array, "longn", "3", "n", "n", "4"];
+        assert_eq!(only.1, [&expected[..], &[r#"1 in {"n":4}"#, all.as_str()]].concat());
+        let broken = |json: &str| walk(json.as_bytes(), &mut Only(b"n", Vec::new())).is_err();
+        assert!(broken(r#"{"a": {"b": [1}"#) && broken(r#"{"a": "b}"#) && broken(r#"{"a": x}"#) && broken(r#"{"a":"#));
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub(super) fn fingerprint(text: &[u8]) -> u64 {
     // The hash of rustc: a multiplication for eight bytes.
     const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
     let add = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
-    let mut hash = text.len() as u64;
+    // Multiplied, since a length and a letter can differ by the same bit.
+    let mut hash = (text.len() as u64).wrapping_mul(FACTOR);
     for word in text.as_chunks().0 {
         hash = add(hash, u64::from_le_bytes(*word));
     }
@@ -86,6 +87,13 @@ mod tests {
                 assert!(!same(one, &other), "{len} {at}");
                 assert_ne!(fingerprint(one), fingerprint(&other), "{len} {at}");
             }
+        }
+    }
+
+    #[test]
+    fn a_longer_text_has_another_fingerprint() {
+        for [one, other] in [["ab", "ab "], ["aAAA", "aAAAA"], ["10PPP", "10PPPP"]] {
+            assert_ne!(fingerprint(one.as_bytes()), fingerprint(other.as_bytes()), "{one} {other}");
         }
     }
 

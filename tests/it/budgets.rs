@@ -13,6 +13,7 @@ use n8n_lens::tools::executions::summary_answer;
 use serde_json::{Value, json};
 
 use crate::generator::{Item, Name, Shape};
+use crate::random::Random;
 use crate::{fixtures, oracle};
 
 /// The share of a budget that is used if there is more to show.
@@ -199,6 +200,56 @@ fn every_fixture_is_counted_like_tiktoken_does() {
         }
     }
     assert!(bytes > 10_000_000, "{bytes}");
+}
+
+/// A piece of a real body, with some of its characters replaced, and some of the others repeated.
+fn changed_piece(random: &mut Random, bodies: &[String]) -> String {
+    const BYTES: usize = 64 * 1024;
+    const RANGES: [(u32, u32); 8] = [
+        (0, 0x7f),
+        (0, 0x24f),
+        (0x300, 0x36f),
+        (0x370, 0x1fff),
+        (0x2000, 0x303f),
+        (0x3040, 0x9fff),
+        (0x1f300, 0x1faff),
+        (0, 0x10_ffff),
+    ];
+    let body = &bodies[random.index(bodies.len())];
+    let from = body.floor_char_boundary(random.index(body.len()));
+    let rest = &body[from..];
+    let changes = random.pick(&[3, 10, 100, 10_000]);
+    let mut piece = String::new();
+    for char in rest[..rest.floor_char_boundary(BYTES)].chars() {
+        if random.index(changes) > 0 {
+            piece.push(char);
+            continue;
+        }
+        let (first, last) = random.pick(&RANGES);
+        let other = char::from_u32(first + random.index((last - first + 1) as usize) as u32).unwrap_or(' ');
+        let times = if random.one_in(8) { random.index(40) } else { 1 };
+        piece.extend(std::iter::repeat_n(if random.one_in(4) { char } else { other }, times));
+    }
+    piece.truncate(piece.floor_char_boundary(budget::ANSWER_BYTES));
+    piece
+}
+
+#[test]
+#[ignore = "long: a gigabyte of text; TEXT_BYTES is another number of bytes, SEED another beginning"]
+fn a_gigabyte_is_counted_like_tiktoken_does() {
+    let setting = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let all = fixtures::executions().into_iter().chain(fixtures::scenarios()).chain(fixtures::questions());
+    let bodies: Vec<_> =
+        all.map(|(_, body)| String::from_utf8(body).unwrap()).filter(|body| !body.is_empty()).collect();
+    let most = setting("TEXT_BYTES").unwrap_or(1_000_000_000);
+    let (mut random, mut bytes) = (Random(setting("SEED").unwrap_or(30)), 0);
+    while bytes < most {
+        let piece = changed_piece(&mut random, &bodies);
+        let truth = tiktoken_rs::o200k_base_singleton().count_ordinary(&piece);
+        assert_eq!(budget::count(&piece), truth, "{piece:?}");
+        bytes += piece.len() as u64;
+    }
+    println!("{bytes} bytes");
 }
 
 #[test]

@@ -202,6 +202,46 @@ fn secrets_are_masked_in_samples_values_and_parameters() {
 }
 
 #[test]
+fn secrets_are_masked_where_values_are_related() {
+    let item = |n: usize| {
+        let is_old = n.is_multiple_of(3);
+        let amount = if is_old { json!(format!("{n}.50")) } else { json!(n) };
+        let password = if is_old { "planted-0".to_owned() } else { format!("planted-{}", 1 + n % 3) };
+        json!({"amount": amount, "password": password, "token": format!("planted-{}", 5 + n % 2), "user": format!("u{n}")})
+    };
+    let items: Vec<_> = (0..30).map(item).collect();
+    let body =
+        json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {"Read": run(0, "", &items)}}}});
+    let calls = [
+        ("describe_execution", json!({"id": "7"}), "amount is a text: just where password = planted-0 (10)"),
+        ("get_execution_fields", json!({"id": "7"}), "amount is a text: just where password = planted-0 (10)"),
+        (
+            "get_execution_fields",
+            json!({"id": "7", "nodeName": "Read", "path": "password", "by": "token"}),
+            "planted-6",
+        ),
+        (
+            "search_execution",
+            json!({"id": "7", "path": "user", "notEquals": {"path": "password"}}),
+            "\"other\":\"planted-0\"",
+        ),
+        (
+            "search_execution",
+            json!({"id": "7", "path": "user", "where": {"path": "token", "equals": "planted-5"}}),
+            "u2",
+        ),
+    ];
+    let (_n8n, mut open) = serving(&body, &[]);
+    let (_n8n, mut masked) = serving(&body, &["--redact"]);
+    for (tool, arguments, shows) in calls {
+        let answer = open.call(tool, arguments.clone()).unwrap();
+        assert!(answer.contains(shows), "{tool} {arguments}: {answer}");
+        let answer = masked.call(tool, arguments.clone()).unwrap();
+        assert!(!answer.contains("planted") && !answer.contains(shows), "{tool} {arguments}: {answer}");
+    }
+}
+
+#[test]
 fn parameters_alone_are_whole_and_html_shows_its_text() {
     let code = "const a = 1;\n".repeat(900);
     let page = format!(

@@ -27,6 +27,7 @@ const NODE: Property = Property { target: "node", check: checks::projections::no
 const SEARCH: Property = Property { target: "search", check: checks::search::check, derived: 1500 };
 const FIELDS: Property = Property { target: "fields", check: checks::fields::check, derived: 500 };
 const DESCRIBE: Property = Property { target: "describe", check: checks::describe::check, derived: 900 };
+const HTML: Property = Property { target: "html", check: checks::html::check, derived: 20_000 };
 const TRACE: Property = Property { target: "trace", check: checks::trace::check, derived: 700 };
 const LOOKUP: Property = Property { target: "lookup", check: checks::lookup::check, derived: 1500 };
 const SETTINGS: Property = Property { target: "settings", check: checks::settings::check, derived: 1500 };
@@ -72,6 +73,11 @@ fn fields() {
 #[test]
 fn a_description() {
     DESCRIBE.holds_for_some();
+}
+
+#[test]
+fn the_text_of_a_page() {
+    HTML.holds_for_some();
 }
 
 #[test]
@@ -289,6 +295,12 @@ mod slow {
     #[ignore = "slow"]
     fn a_description() {
         DESCRIBE.holds_for(0..DESCRIBE.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn the_text_of_a_page() {
+        HTML.holds_for(0..HTML.derived);
     }
 
     #[test]

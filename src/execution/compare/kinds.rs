@@ -23,6 +23,7 @@ pub(super) struct KindsOfPath {
 
 impl KindsOfPath {
     fn add(&mut self, kind: Kind, place: NodePlace, shown: impl FnOnce() -> String) {
+        self.present += 1;
         if self.firsts.iter().all(|(known, _)| *known != kind) {
             self.firsts.push((kind, First { place, value: shown() }));
         }
@@ -32,12 +33,8 @@ impl KindsOfPath {
 impl PathValues for KindsOfPath {
     type Shared = ();
 
-    fn new(_: Option<NodePlace>, (): &()) -> Self {
+    fn new(_: &str, _: Option<NodePlace>, (): &()) -> Self {
         Self { firsts: Vec::new(), present: 0 }
-    }
-
-    fn in_item(&mut self, _: &NumberedPlace) {
-        self.present += 1;
     }
 
     fn scalar(&mut self, json: Written<'_>, place: &NumberedPlace) {
@@ -61,4 +58,6 @@ impl PathValues for KindsOfPath {
     fn last_item(&self) -> u64 {
         0
     }
+
+    fn end(&mut self) {}
 }

@@ -102,7 +102,7 @@ impl Reader {
             nodes: IndexMap::new(),
             room: FIELDS_BYTES,
             node: NodeDigest::default(),
-            table: Table::new(None),
+            table: Table::new(None, ()),
         }
     }
 }
@@ -111,7 +111,7 @@ impl RunObserver for Reader {
     const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::TIME).and(Parts::STATUS).and(Parts::OUTPUTS);
 
     fn begin_node(&mut self, _: &str) {
-        (self.node, self.table) = (NodeDigest::default(), Table::new(None));
+        (self.node, self.table) = (NodeDigest::default(), Table::new(None, ()));
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {

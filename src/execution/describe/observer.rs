@@ -4,7 +4,7 @@ use std::io::Read;
 
 use bytes::Bytes;
 use indexmap::IndexMap;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::DescribeProjection;
 use super::node::DescribedNode;
@@ -24,6 +24,9 @@ const SAMPLE_BYTES: usize = 4096;
 /// The most outputs that are named as sources of a node.
 const SOURCES: usize = 8;
 
+/// The names of members that mark an item.
+const MARKS: [&str; 2] = ["\"error\"", "\"subExecution\""];
+
 /// What is read of the nodes.
 pub(super) struct Nodes<'p> {
     projection: &'p DescribeProjection,
@@ -36,6 +39,8 @@ pub(super) struct Nodes<'p> {
     node: DescribedNode,
     fields: NodeFields,
     side: Side,
+    /// Find what an item has that stands for an error, or names the execution of a sub-workflow.
+    marks: [Finder<'static>; MARKS.len()],
 }
 
 /// What was left out.
@@ -53,7 +58,7 @@ impl RunObserver for Nodes<'_> {
     fn begin_node(&mut self, name: &str) {
         self.executed.begin_node(name);
         self.node = DescribedNode::default();
-        self.fields = NodeFields::default();
+        self.fields = NodeFields::to_be_told();
     }
 
     fn begin_lists(&mut self, run: u64, side: Side) {
@@ -102,7 +107,7 @@ impl RunObserver for Nodes<'_> {
 
     fn end_node(&mut self, name: String) {
         let mut node = std::mem::take(&mut self.node);
-        let fields = std::mem::take(&mut self.fields);
+        let fields = std::mem::replace(&mut self.fields, NodeFields::to_be_told());
         self.end.too_large += fields.too_large;
         (node.fields, node.together) = fields.into_telling();
         if self.bytes + node.bytes() > NODES_BYTES {
@@ -126,8 +131,9 @@ impl<'p> Nodes<'p> {
             bytes: 0,
             end: End::default(),
             node: DescribedNode::default(),
-            fields: NodeFields::default(),
+            fields: NodeFields::to_be_told(),
             side: Side::Outputs,
+            marks: MARKS.map(Finder::new),
         }
     }
 
@@ -138,8 +144,7 @@ impl<'p> Nodes<'p> {
         }
         self.fields.item(place.into(), &json, self.projection.redacts)?;
         // Reading an item for its marks takes longer than seeing that it has none.
-        let may_be_marked = [&b"\"error\""[..], b"\"subExecution\""];
-        let is_plain = !may_be_marked.iter().any(|mark| memmem::find(&json, mark).is_some());
+        let is_plain = !self.marks.iter().any(|mark| mark.find(&json).is_some());
         let item = if is_plain { Item::Omitted(1) } else { Item::Captured(json) };
         self.executed.item::<&[u8]>(place, item)
     }

@@ -1,11 +1,10 @@
 //! One path by another: what the values with a path look like for each value of a second path of the same item.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::field::{Field, VALUE_BYTES, shown_text};
+use super::field::{Field, SharedByPaths, VALUE_BYTES, Wanted, shown_text};
 use super::item_set::{ItemSet, NumberedPlace};
-use super::repeated::Room;
-use super::table::PathValues;
+use super::table::{PathValues, is_below};
 use super::{FieldView, NodePlace, shown};
 use crate::execution::values::{Path, ValueVisitor, walk_item};
 use crate::json::{ReadError, Visitor, Written};
@@ -49,16 +48,34 @@ pub(super) struct FieldBy {
     by: String,
     /// How many lists the two paths share: their values are compared element by element.
     shared: usize,
-    rows: Vec<Row>,
+    rows: Rows,
+    /// The values of the second path in the item that is being read, by the elements that they are in.
+    beside: HashMap<Vec<usize>, Beside>,
+    items: u64,
+    shared_by_paths: SharedByPaths,
+}
+
+/// The rows.
+#[derive(Debug)]
+struct Rows {
+    of_values: Vec<Row>,
     others: Row,
     missing: Row,
-    items: u64,
-    room: Room,
+}
+
+/// The rows of the values of the second path that are in the same elements.
+#[derive(Debug, Default)]
+struct Beside {
+    rows: Vec<RowKey>,
+    /// Whether a value of the first path is there, too.
+    is_taken: bool,
 }
 
 #[derive(Debug)]
 struct Row {
     by: By,
+    /// How its value was written at first: a string, or anything else.
+    written: Option<(bool, Box<[u8]>)>,
     items: ItemSet,
     /// The places beside this value without a value of the path.
     missing: u64,
@@ -67,7 +84,7 @@ struct Row {
 }
 
 /// Which row.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowKey {
     At(usize),
     Others,
@@ -75,8 +92,9 @@ enum RowKey {
 }
 
 impl Row {
-    fn new(by: By, room: &Room) -> Self {
-        Self { by, items: ItemSet::default(), missing: 0, first_missing: None, field: Field::new(None, room) }
+    fn new(by: By, path: &str, shared: &SharedByPaths) -> Self {
+        let field = Field::new(path, None, shared);
+        Self { by, written: None, items: ItemSet::default(), missing: 0, first_missing: None, field }
     }
 
     fn view(&self, path: &str) -> ByRow {
@@ -87,21 +105,34 @@ impl Row {
     }
 }
 
+impl Rows {
+    fn get(&mut self, key: RowKey) -> &mut Row {
+        match key {
+            RowKey::At(at) => &mut self.of_values[at],
+            RowKey::Others => &mut self.others,
+            RowKey::Missing => &mut self.missing,
+        }
+    }
+}
+
 impl FieldBy {
     /// The values with a path, by those of another one.
     pub(super) fn new(path: &str, by: &str) -> Self {
-        let room = Room::default();
+        let shared_by_paths = SharedByPaths::new(Wanted::All);
         let lists = |path: &str| path.match_indices("[]").map(|(at, _)| path[..at].to_owned()).collect::<Vec<_>>();
         let (one, other) = (lists(path), lists(by));
         Self {
             path: path.to_owned(),
             by: by.to_owned(),
             shared: one.iter().zip(&other).take_while(|(one, other)| one == other).count(),
-            rows: Vec::new(),
-            others: Row::new(By::Others, &room),
-            missing: Row::new(By::Missing, &room),
+            rows: Rows {
+                of_values: Vec::new(),
+                others: Row::new(By::Others, path, &shared_by_paths),
+                missing: Row::new(By::Missing, path, &shared_by_paths),
+            },
+            beside: HashMap::new(),
             items: 0,
-            room,
+            shared_by_paths,
         }
     }
 
@@ -109,17 +140,13 @@ impl FieldBy {
     pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<(), ReadError> {
         self.items += 1;
         let place = NumberedPlace::new(self.items, place);
-        let mut finder = Finder { by: self, path: Path::default(), place, found: HashMap::new() };
-        walk_item(json, redacts, &mut finder)?;
-        let found = finder.found;
-        let mut reader = Reader { by: self, path: Path::default(), place, found, taken: HashSet::new() };
-        walk_item(json, redacts, &mut reader)?;
-        let Reader { found, taken, .. } = reader;
+        self.beside.clear();
+        walk_item(json, redacts, &mut Finder { by: self, path: Path::default(), place })?;
+        walk_item(json, redacts, &mut Reader { by: self, path: Path::default(), place })?;
         // What has no value beside it.
-        for (elements, keys) in found {
-            let taken = taken.contains(&elements);
-            for key in keys.into_iter().filter(|_| !taken) {
-                let row = self.row(key);
+        for beside in self.beside.values().filter(|beside| !beside.is_taken) {
+            for key in &beside.rows {
+                let row = self.rows.get(*key);
                 row.missing += 1;
                 row.first_missing.get_or_insert(place.place);
             }
@@ -132,30 +159,37 @@ impl FieldBy {
         self.items
     }
 
-    pub(super) fn view(&self) -> ByView {
-        let others = [&self.others, &self.missing].into_iter().filter(|row| row.items.len > 0);
-        ByView { rows: self.rows.iter().chain(others).map(|row| row.view(&self.path)).collect() }
+    /// No more items follow.
+    pub(super) fn end(&mut self) {
+        let Rows { of_values, others, missing } = &mut self.rows;
+        of_values.iter_mut().chain([others, missing]).for_each(|row| row.field.end());
     }
 
-    fn row(&mut self, key: RowKey) -> &mut Row {
-        match key {
-            RowKey::At(at) => &mut self.rows[at],
-            RowKey::Others => &mut self.others,
-            RowKey::Missing => &mut self.missing,
-        }
+    pub(super) fn view(&self) -> ByView {
+        let Rows { of_values, others, missing } = &self.rows;
+        let others = [others, missing].into_iter().filter(|row| row.items.len > 0);
+        ByView { rows: of_values.iter().chain(others).map(|row| row.view(&self.path)).collect() }
     }
 
     /// The row for a value, a new one if there is room.
-    fn key(&mut self, json: String) -> RowKey {
-        let by = By::Value(json);
-        if let Some(at) = self.rows.iter().position(|row| row.by == by) {
+    fn key(&mut self, written: Written<'_>, is_string: bool) -> RowKey {
+        let rows = &mut self.rows.of_values;
+        let is_same =
+            |row: &Row| row.written.as_ref().is_some_and(|(string, bytes)| *string == is_string && written.is(bytes));
+        if let Some(at) = rows.iter().position(is_same) {
             return RowKey::At(at);
         }
-        if self.rows.len() == ROWS {
+        let Some(text) = written.text_within(VALUE_BYTES) else { return RowKey::Others };
+        let by = By::Value(if is_string { shown_text(&text) } else { text.into_owned() });
+        if let Some(at) = rows.iter().position(|row| row.by == by) {
+            return RowKey::At(at);
+        }
+        if rows.len() == ROWS {
             return RowKey::Others;
         }
-        self.rows.push(Row::new(by, &self.room));
-        RowKey::At(self.rows.len() - 1)
+        let row = Row::new(by, &self.path, &self.shared_by_paths);
+        rows.push(Row { written: Some((is_string, written.bytes.into())), ..row });
+        RowKey::At(rows.len() - 1)
     }
 
     /// In which elements of the lists that both paths share a value is.
@@ -169,16 +203,15 @@ struct Finder<'b> {
     by: &'b mut FieldBy,
     path: Path,
     place: NumberedPlace,
-    /// The rows that they belong to, by the elements that they are in.
-    found: HashMap<Vec<usize>, Vec<RowKey>>,
 }
 
 impl Finder<'_> {
     fn end(&mut self, key: impl FnOnce(&mut FieldBy) -> RowKey) {
         if self.path.as_str() == self.by.by {
             let key = key(self.by);
-            self.by.row(key).items.add(&self.place);
-            self.found.entry(self.by.elements(&self.path)).or_default().push(key);
+            self.by.rows.get(key).items.add(&self.place);
+            let elements = self.by.elements(&self.path);
+            self.by.beside.entry(elements).or_default().rows.push(key);
         }
         self.path.end_value();
     }
@@ -189,25 +222,22 @@ struct Reader<'b> {
     by: &'b mut FieldBy,
     path: Path,
     place: NumberedPlace,
-    found: HashMap<Vec<usize>, Vec<RowKey>>,
-    /// The elements in which a value was found.
-    taken: HashSet<Vec<usize>>,
 }
 
 impl Reader<'_> {
     fn end(&mut self, add: impl Fn(&mut Field, &NumberedPlace)) {
         if self.path.as_str() == self.by.path {
             let elements = self.by.elements(&self.path);
-            let keys = self.found.get(&elements).map_or(&[RowKey::Missing][..], Vec::as_slice);
-            for key in keys {
-                let row = self.by.row(*key);
-                if *key == RowKey::Missing {
-                    row.items.add(&self.place);
-                }
-                row.field.in_item(&self.place);
-                add(&mut row.field, &self.place);
+            let FieldBy { rows, beside, .. } = &mut *self.by;
+            let beside = beside.get_mut(&elements);
+            if beside.is_none() {
+                rows.missing.items.add(&self.place);
             }
-            self.taken.insert(elements);
+            let keys = beside.map_or(&[RowKey::Missing][..], |beside| {
+                beside.is_taken = true;
+                beside.rows.as_slice()
+            });
+            keys.iter().for_each(|key| add(&mut rows.get(*key).field, &self.place));
         }
         self.path.end_value();
     }
@@ -224,22 +254,19 @@ impl Visitor for Finder<'_> {
         self.path.open(object);
     }
 
-    fn name(&mut self, name: Written<'_>) {
+    fn passes_over(&mut self, name: Written<'_>, _: u8) -> bool {
         self.path.name(name);
+        !is_below(&self.by.by, self.path.as_str())
     }
 
+    fn name(&mut self, _: Written<'_>) {}
+
     fn string(&mut self, text: Written<'_>) {
-        self.end(|by| match text.text_within(VALUE_BYTES) {
-            Some(text) => by.key(shown_text(&text)),
-            None => RowKey::Others,
-        });
+        self.end(|by| by.key(text, true));
     }
 
     fn scalar(&mut self, json: Written<'_>) {
-        self.end(|by| match json.text_within(VALUE_BYTES) {
-            Some(text) => by.key(text.into_owned()),
-            None => RowKey::Others,
-        });
+        self.end(|by| by.key(json, false));
     }
 
     fn close(&mut self, _: u64, _: &[u8]) {
@@ -259,9 +286,12 @@ impl Visitor for Reader<'_> {
         self.path.open(object);
     }
 
-    fn name(&mut self, name: Written<'_>) {
+    fn passes_over(&mut self, name: Written<'_>, _: u8) -> bool {
         self.path.name(name);
+        !is_below(&self.by.path, self.path.as_str())
     }
+
+    fn name(&mut self, _: Written<'_>) {}
 
     fn string(&mut self, text: Written<'_>) {
         self.end(|field, place| field.string(text, place));

@@ -5,6 +5,7 @@ use super::dates::Dates;
 use super::item_set::{ItemSet, NumberedPlace};
 use super::known::Known;
 use super::outlier::{Groups, Outlier, few};
+use super::pattern::{write_ascii_pattern, write_pattern};
 use super::recent::Recent;
 use super::repeated::{Names, Room};
 use super::table::PathValues;
@@ -128,9 +129,34 @@ impl ShortValue {
     }
 }
 
+/// What is wanted of the values with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::execution) enum Wanted {
+    /// All that the fields of a node show.
+    All,
+    /// What a description tells: no outliers besides a rare kind, no lengths, and no names of what is inside an item.
+    Told,
+}
+
+/// What the paths of a node share.
+#[derive(Debug)]
+pub(in crate::execution) struct SharedByPaths {
+    wanted: Wanted,
+    room: Room,
+}
+
+impl SharedByPaths {
+    pub(super) fn new(wanted: Wanted) -> Self {
+        Self { wanted, room: Room::default() }
+    }
+}
+
 /// The values with one path.
 #[derive(Debug)]
 pub(super) struct Field {
+    wanted: Wanted,
+    /// The kind of all values, as long as it is the only one: its group gets its count at the end.
+    only_kind: Option<Kind>,
     pub kinds: Groups<Kind>,
     /// How many of the objects that might have this member have it.
     pub present: u64,
@@ -159,15 +185,18 @@ pub(super) struct Field {
     pub example: Option<String>,
     /// The pattern of the last string; its memory is used again.
     pattern: Vec<u8>,
-    /// Strings whose pattern is not found faster than they are.
-    recent: Recent,
+    /// Strings whose pattern is not found faster than they are. Boxed, since few paths have them.
+    recent: Option<Box<Recent>>,
 }
 
 impl PathValues for Field {
-    type Shared = Room;
+    type Shared = SharedByPaths;
 
-    fn new(first_absent: Option<NodePlace>, room: &Room) -> Self {
+    fn new(path: &str, first_absent: Option<NodePlace>, shared: &SharedByPaths) -> Self {
+        let is_all = shared.wanted == Wanted::All;
         Self {
+            wanted: shared.wanted,
+            only_kind: None,
             kinds: Groups::new(KINDS.len()),
             present: 0,
             first_absent,
@@ -177,35 +206,28 @@ impl PathValues for Field {
             numeric_texts: 0,
             json_texts: 0,
             dates: Dates::default(),
-            names: Names::new(room),
+            names: Names::new(path, is_all || !path.contains('.'), &shared.room),
             numbers: Range::default(),
             lengths: Range::default(),
             values: Groups::new(DISTINCT),
             known: Known::default(),
-            patterns: Groups::new(OUTLIER_GROUPS),
-            array_lengths: Groups::new(OUTLIER_GROUPS),
+            patterns: if is_all { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
+            array_lengths: if is_all { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
             example: None,
             pattern: Vec::new(),
-            recent: Recent::default(),
+            recent: None,
         }
     }
 
-    #[inline]
-    fn in_item(&mut self, place: &NumberedPlace) {
-        self.present += 1;
-        self.items.add(place);
-    }
-
     fn scalar(&mut self, written: Written<'_>, place: &NumberedPlace) {
-        let kind = Kind::of_scalar(written);
+        let (kind, shown) = (Kind::of_scalar(written), || written.text().into_owned());
+        self.count(kind, place, shown);
         if kind == Kind::Number {
             self.names.number(written, place);
         }
         if self.is_known(kind, written, place) {
             return;
         }
-        let shown = || written.text().into_owned();
-        self.kinds.add(|known| *known == kind, || kind, place, shown);
         if kind == Kind::Number {
             self.numbers.add_written(written);
         }
@@ -215,14 +237,14 @@ impl PathValues for Field {
     }
 
     fn string(&mut self, written: Written<'_>, place: &NumberedPlace) {
+        let shown = || shown_text(&written.text());
+        self.count(Kind::String, place, shown);
         self.note_text(written, place);
         if self.is_known(Kind::String, written, place) {
             return;
         }
         self.dates.add(written);
-        let shown = || shown_text(&written.text());
-        self.lengths.add(written.chars() as f64);
-        self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
+        self.add_length(written);
         let group = self.add_pattern(written, place, shown);
         self.value(Kind::String, written, group, place, shown);
     }
@@ -230,11 +252,11 @@ impl PathValues for Field {
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: &NumberedPlace) {
         let kind = Kind::of_container(object);
         let shown = || shown_container(json);
-        self.kinds.add(|known| *known == kind, || kind, place, shown);
+        self.count(kind, place, shown);
         if parts == 0 {
             self.note_empty(place);
         }
-        if !object {
+        if !object && self.wanted == Wanted::All {
             self.lengths.add(parts as f64);
             self.array_lengths.add(|known| *known == parts, || parts, place, shown);
         }
@@ -251,9 +273,44 @@ impl PathValues for Field {
     fn last_item(&self) -> u64 {
         self.items.last()
     }
+
+    fn end(&mut self) {
+        if self.only_kind.is_some() {
+            self.kinds.set_only(self.present, self.items);
+        }
+    }
 }
 
 impl Field {
+    /// Counts a value of this kind.
+    #[inline]
+    fn count(&mut self, kind: Kind, place: &NumberedPlace, shown: impl FnOnce() -> String) {
+        if self.only_kind != Some(kind) {
+            self.count_kind(kind, place, shown);
+        }
+        self.present += 1;
+        self.items.add(place);
+    }
+
+    /// Counts a value of the first kind, or of one of several.
+    #[inline(never)]
+    fn count_kind(&mut self, kind: Kind, place: &NumberedPlace, shown: impl FnOnce() -> String) {
+        // What was counted of the only kind so far.
+        self.end();
+        self.only_kind = (self.present == 0).then_some(kind);
+        self.kinds.add(|known| *known == kind, || kind, place, shown);
+    }
+
+    /// Adds the length of a string, unless its bytes show that it is within the range.
+    fn add_length(&mut self, written: Written<'_>) {
+        let (fewest, most) = written.chars_between();
+        let is_within =
+            self.lengths.both.is_some_and(|(least, longest)| least <= fewest as f64 && most as f64 <= longest);
+        if self.wanted == Wanted::All && !is_within {
+            self.lengths.add(written.chars() as f64);
+        }
+    }
+
     /// Notes of a string what its value alone does not tell.
     #[inline]
     fn note_text(&mut self, written: Written<'_>, place: &NumberedPlace) {
@@ -279,7 +336,6 @@ impl Field {
         let Some(group) = self.known.find(written, is) else { return false };
         self.patterns.count(self.values.key(group).and_then(|value| value.pattern), place);
         self.values.count(Some(group), place);
-        self.kinds.count(self.kinds.find(|known| *known == kind), place);
         true
     }
 
@@ -298,7 +354,8 @@ impl Field {
             write_ascii_pattern(written.bytes, &mut self.pattern);
             return self.add_written_pattern(place, shown);
         }
-        if let Some(group) = self.recent.find(written) {
+        let recent = self.recent.get_or_insert_default();
+        if let Some(group) = recent.find(written) {
             self.patterns.count(group, place);
             return group;
         }
@@ -308,7 +365,7 @@ impl Field {
         };
         write_pattern(&text, &mut self.pattern);
         let group = self.add_written_pattern(place, shown);
-        self.recent.add(written, group);
+        self.recent.get_or_insert_default().add(written, group);
         group
     }
 
@@ -341,8 +398,11 @@ impl Field {
         }
     }
 
-    /// The first value that differs from almost all others; `objects` might have it.
+    /// The first value that differs from almost all others, if that is wanted; `objects` might have it.
     pub(super) fn outlier(&self, objects: u64) -> Option<Outlier> {
+        if self.wanted != Wanted::All {
+            return None;
+        }
         let by_kind = self.kinds.outlier();
         by_kind
             .or_else(|| self.presence(objects))
@@ -381,101 +441,4 @@ fn is_numeric(text: &[u8]) -> bool {
 /// Whether a string is written like a JSON object or array: by its ends alone.
 fn is_json_container(text: &[u8]) -> bool {
     matches!((text.first(), text.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))) && text.len() > 2
-}
-
-/// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.
-fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
-    let mut last = '\0';
-    for char in text.chars() {
-        let alike = match char {
-            'a'..='z' | 'A'..='Z' => 'a',
-            '0'..='9' => '0',
-            ..='\x7f' => char,
-            // Frequent ones, which the tables of Unicode take longer to find.
-            'À'..='Ö'
-            | 'Ø'..='ö'
-            | 'ø'..='ÿ'
-            | 'А'..='я'
-            | 'ؠ'..='ي'
-            | 'ぁ'..='ゖ'
-            | 'ァ'..='ヺ'
-            | '一'..='鿿'
-            | '가'..='힣' => 'a',
-            '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3003}' | '\u{1f300}'..='\u{1faff}' => char,
-            char if char.is_alphabetic() => 'a',
-            char if char.is_numeric() => '0',
-            char => char,
-        };
-        if alike.is_ascii() && (alike != last || !alike.is_ascii_alphanumeric()) {
-            pattern.push(alike as u8);
-        } else if !alike.is_ascii() {
-            pattern.extend_from_slice(alike.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        last = alike;
-    }
-}
-
-/// As [`write_pattern`], for a text of ASCII. It has no branches: what a text holds cannot be predicted.
-fn write_ascii_pattern(text: &[u8], pattern: &mut Vec<u8>) {
-    const ALIKE: [u8; 128] = alike();
-    let from = pattern.len();
-    pattern.resize(from + text.len(), 0);
-    let (mut end, mut last) = (from, 0);
-    for byte in text {
-        let alike = ALIKE[usize::from(byte & 0x7f)];
-        pattern[end] = alike;
-        let continues = (alike == last) & ((alike == b'a') | (alike == b'0'));
-        end += usize::from(!continues);
-        last = alike;
-    }
-    pattern.truncate(end);
-}
-
-/// What stands for each character of ASCII in a pattern.
-const fn alike() -> [u8; 128] {
-    let mut alike = [0; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        alike[byte as usize] = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => b'a',
-            b'0'..=b'9' => b'0',
-            other => other,
-        };
-        byte += 1;
-    }
-    alike
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{write_ascii_pattern, write_pattern};
-
-    #[test]
-    fn the_short_way_agrees_with_unicode() {
-        for char in '\u{80}'..='\u{1ffff}' {
-            let expected = if char.is_alphabetic() {
-                "a".to_owned()
-            } else if char.is_numeric() {
-                "0".to_owned()
-            } else {
-                char.to_string()
-            };
-            let mut pattern = Vec::new();
-            write_pattern(&char.to_string(), &mut pattern);
-            assert_eq!(pattern, expected.as_bytes(), "U+{:x}", u32::from(char));
-        }
-    }
-
-    #[test]
-    fn letters_and_digits_are_alike() {
-        for (text, expected) in [("INV-1001", "a-0"), ("é漢a 12.50 €", "a 0.0 €"), ("", ""), ("a--b", "a--a")] {
-            let written: [fn(&str, &mut Vec<u8>); 2] =
-                [write_pattern, |text, pattern| write_ascii_pattern(text.as_bytes(), pattern)];
-            for write in written.iter().take(1 + usize::from(text.is_ascii())) {
-                let mut pattern = Vec::new();
-                write(text, &mut pattern);
-                assert_eq!(pattern, expected.as_bytes());
-            }
-        }
-    }
 }

@@ -6,25 +6,20 @@ use crate::json::Written;
 const SLOTS: usize = 128;
 
 /// Where the values of a path are among its groups: a hash table with open addresses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The number of a group, counted from 1; 0 in a free slot.
-    slots: [u8; SLOTS],
-}
-
-impl Default for Known {
-    fn default() -> Self {
-        Self { slots: [0; SLOTS] }
-    }
+    /// The number of a group, counted from 1; 0 in a free slot. Boxed, since it is not needed once there are many values.
+    slots: Option<Box<[u8; SLOTS]>>,
 }
 
 impl Known {
     /// The group that `is` the one of a value.
     #[inline]
     pub(super) fn find(&self, written: Written<'_>, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let slots = self.slots.as_deref()?;
         let mut slot = first_slot(written);
         loop {
-            let group = usize::from(self.slots[slot]).checked_sub(1)?;
+            let group = usize::from(slots[slot]).checked_sub(1)?;
             if is(group) {
                 return Some(group);
             }
@@ -34,11 +29,12 @@ impl Known {
 
     /// Notes where a value is. There must be fewer than there are slots.
     pub(super) fn add(&mut self, written: Written<'_>, group: usize) {
+        let slots = self.slots.get_or_insert_with(|| Box::new([0; SLOTS]));
         let mut slot = first_slot(written);
-        while self.slots[slot] > 0 {
+        while slots[slot] > 0 {
             slot = (slot + 1) % SLOTS;
         }
-        self.slots[slot] = group as u8 + 1;
+        slots[slot] = group as u8 + 1;
     }
 }
 

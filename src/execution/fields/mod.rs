@@ -7,6 +7,7 @@ mod field;
 mod item_set;
 mod known;
 mod outlier;
+mod pattern;
 mod recent;
 mod repeated;
 mod splits;
@@ -20,7 +21,7 @@ use indexmap::IndexMap;
 use self::at_first_node::{AtFirstNode, NodeFact};
 use self::by::FieldBy;
 pub use self::by::{By, ByRow, ByView};
-use self::field::Field;
+use self::field::{Field, SharedByPaths, Wanted};
 pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
 pub(super) use self::item_set::NumberedPlace;
@@ -142,7 +143,7 @@ pub struct FieldView {
     pub repeated: Option<Repeated>,
     /// The least and the greatest number.
     pub numbers: Range,
-    /// The least and the greatest length of strings, in characters, and of arrays.
+    /// The least and the greatest length of strings, in characters, and of arrays; not in a description.
     pub lengths: Range,
     /// How many different strings, numbers and booleans; `None` if there are more than 64.
     pub distinct: Option<usize>,
@@ -150,7 +151,7 @@ pub struct FieldView {
     pub values: Vec<(String, u64)>,
     /// The first of them, as JSON.
     pub example: Option<String>,
-    /// The first value that differs from almost all others.
+    /// The first value that differs from almost all others; not in a description.
     pub outlier: Option<Outlier>,
 }
 
@@ -235,12 +236,6 @@ pub(super) struct NodeFields {
     by: Option<FieldBy>,
 }
 
-impl Default for NodeFields {
-    fn default() -> Self {
-        Self::new(None)
-    }
-}
-
 impl RunObserver for Reader<'_> {
     const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::OUTPUTS);
 
@@ -275,7 +270,7 @@ impl RunObserver for Reader<'_> {
     }
 
     fn end_node(&mut self, name: String) {
-        self.node.table.end_item();
+        self.node.end();
         match self.projection.node {
             None => {
                 self.add_outliers(&name);
@@ -336,12 +331,24 @@ impl NodeFields {
     fn of(projection: &FieldsProjection) -> Self {
         let paths = projection.below.as_ref().zip(projection.by.as_ref());
         let by = paths.map(|(path, by)| FieldBy::new(path, by));
-        Self { by, ..Self::new(projection.below.clone()) }
+        Self { by, ..Self::new(projection.below.clone(), Wanted::All) }
     }
 
     /// Of all paths, or only of those below one.
-    fn new(below: Option<String>) -> Self {
-        Self { table: Table::new(below), starts: Starts::default(), too_large: 0, by: None }
+    fn new(below: Option<String>, wanted: Wanted) -> Self {
+        let table = Table::new(below, SharedByPaths::new(wanted));
+        Self { table, starts: Starts::default(), too_large: 0, by: None }
+    }
+
+    /// For a description, which tells nothing of outliers.
+    pub(super) fn to_be_told() -> Self {
+        Self::new(None, Wanted::Told)
+    }
+
+    /// No more items follow.
+    fn end(&mut self) {
+        self.table.end();
+        self.by.iter_mut().for_each(FieldBy::end);
     }
 
     /// How many items were read.
@@ -360,7 +367,7 @@ impl NodeFields {
 
     /// The paths whose values are worth telling, the most telling first; and what goes together.
     pub(super) fn into_telling(mut self) -> (Vec<FieldView>, Vec<Together>) {
-        self.table.end_item();
+        self.end();
         let items = self.table.items;
         if items.len < LEAST_ITEMS {
             return (Vec::new(), Vec::new());
@@ -375,6 +382,12 @@ impl NodeFields {
 }
 
 impl FieldView {
+    /// How often values occur that name the items, if one occurs again and most are different. Below an object, they name
+    /// something else, to which several items may refer.
+    pub fn told_repeated(&self) -> Option<&Repeated> {
+        self.repeated.as_ref().filter(|names| names.distinct * 2 >= names.values && !self.path.contains('.'))
+    }
+
     /// What is most telling about the values of a path; `None` if nothing is.
     pub fn telling(&self) -> Option<Telling> {
         let kinds = || self.kinds.iter().filter(|count| **count > 0).count();
@@ -384,7 +397,7 @@ impl FieldView {
         let is_range = || self.numbers.both.is_some_and(|(least, most)| least < most);
         Some(match () {
             () if kinds() > 1 => Telling::Kinds,
-            () if self.repeated.as_ref().is_some_and(|names| names.distinct * 2 >= names.values) => Telling::Repeated,
+            () if self.told_repeated().is_some() => Telling::Repeated,
             () if self.present < self.objects && !self.path.ends_with("[]") => Telling::Missing,
             () if self.empty > 0 && self.empty < total => Telling::Empty,
             () if strings > 0 && self.numeric_texts == strings => Telling::NumericTexts,
@@ -444,7 +457,7 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
         numeric_texts: field.numeric_texts,
         json_texts: field.json_texts,
         dates: field.dates.range().map(|(least, most)| (least.to_owned(), most.to_owned())),
-        repeated: field.names.repeated(path),
+        repeated: field.names.repeated(),
         numbers: field.numbers,
         lengths: field.lengths,
         distinct,

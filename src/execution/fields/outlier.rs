@@ -57,6 +57,11 @@ impl<K> Groups<K> {
         Self { most, groups: Vec::new(), is_full: false }
     }
 
+    /// Groups that are not wanted: none is counted.
+    pub(super) fn full() -> Self {
+        Self { most: 0, groups: Vec::new(), is_full: true }
+    }
+
     /// Counts a value of the group whose key `is` this one; otherwise of a new group. Returns the number of the group, if
     /// there is one.
     pub(super) fn add(
@@ -81,6 +86,13 @@ impl<K> Groups<K> {
             self.overflow();
         }
         known
+    }
+
+    /// Says of the only group how many values it has, and the items that have one.
+    pub(super) fn set_only(&mut self, count: u64, items: ItemSet) {
+        if let [only] = &mut self.groups[..] {
+            (only.count, only.items) = (count, items);
+        }
     }
 
     /// The number of the group whose key `is` this one.

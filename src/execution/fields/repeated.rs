@@ -40,8 +40,11 @@ impl Default for Room {
 #[derive(Debug)]
 pub(super) struct Names {
     room: Room,
-    /// Where each of them is first, by its fingerprint; `None` once a value was no name, or there were too many.
+    /// Where each of them is first, by its fingerprint; `None` if values with this path name nothing of the item, once one
+    /// was no name, or if there were too many.
     first: Option<HashMap<u64, NodePlace, BuildHasherDefault<IsHash>>>,
+    /// Whether numbers with this path are names.
+    has_numbers: bool,
     values: u64,
     numbers: u64,
     repeated: Option<Box<Repetition>>,
@@ -68,8 +71,10 @@ pub struct Repeated {
 }
 
 impl Names {
-    pub(super) fn new(room: &Room) -> Self {
-        Self { room: room.clone(), first: Some(HashMap::default()), values: 0, numbers: 0, repeated: None }
+    /// Of this path, if they are wanted. What is in a list is mentioned there: it occurs again.
+    pub(super) fn new(path: &str, are_wanted: bool, room: &Room) -> Self {
+        let first = (are_wanted && !path.contains("[]")).then(HashMap::default);
+        Self { room: room.clone(), first, has_numbers: names_a_thing(path), values: 0, numbers: 0, repeated: None }
     }
 
     /// Adds a number.
@@ -80,7 +85,7 @@ impl Names {
         }
         let is_whole = written.bytes.len() <= NUMBER_DIGITS && written.bytes.iter().all(u8::is_ascii_digit);
         self.numbers += 1;
-        self.add(written, is_whole, place);
+        self.add(written, self.has_numbers && is_whole, place);
     }
 
     /// Adds a string.
@@ -89,11 +94,7 @@ impl Names {
         if self.first.is_none() || written.bytes.is_empty() {
             return;
         }
-        let has = |is: fn(&u8) -> bool| written.bytes.iter().any(is);
-        let is_name = written.bytes.len() <= NAME_BYTES
-            && !is_date(written.bytes)
-            && has(|byte| byte.is_ascii_digit() || *byte == b'@')
-            && !has(|byte| *byte <= b' ' || *byte == b'\\');
+        let is_name = written.bytes.len() <= NAME_BYTES && looks_like_a_name(written.bytes) && !is_date(written.bytes);
         self.add(written, is_name, place);
     }
 
@@ -127,20 +128,27 @@ impl Names {
         self.repeated = None;
     }
 
-    /// How often the values of this path occur, if they name things and one occurs again. What is in a list is mentioned
-    /// there: it occurs again.
-    pub(super) fn repeated(&self, path: &str) -> Option<Repeated> {
-        if path.contains("[]") {
-            return None;
-        }
+    /// How often the values occur, if they name things and one occurs again.
+    pub(super) fn repeated(&self) -> Option<Repeated> {
         let (names, first) = (self.first.as_ref()?, self.repeated.as_ref()?);
-        let is_of_one_kind = self.numbers == 0 || (self.numbers == self.values && names_a_thing(path));
+        let is_of_one_kind = self.numbers == 0 || self.numbers == self.values;
         is_of_one_kind.then(|| Repeated {
             values: self.values,
             distinct: names.len() as u64,
             first: Repetition::clone(first),
         })
     }
+}
+
+/// Whether a string has a digit or an `@`, and neither white space nor escapes. It has no branches: what a text holds cannot be
+/// predicted.
+fn looks_like_a_name(text: &[u8]) -> bool {
+    let (mut has_mark, mut has_other) = (false, false);
+    for byte in text {
+        has_mark |= byte.is_ascii_digit() | (*byte == b'@');
+        has_other |= (*byte <= b' ') | (*byte == b'\\');
+    }
+    has_mark && !has_other
 }
 
 fn shown(written: Written<'_>, is_number: bool) -> String {

@@ -112,6 +112,6 @@ fn divides(field: &Field, path: &str) -> bool {
     let kinds: Vec<_> = kinds.map(|(_, group)| group.count).collect();
     let has_kinds = kinds.len() > 1 && !few(kinds.iter().copied().min().unwrap_or(0), total);
     // Almost all differ, as names do. Below an object, they name something else, to which several items may refer.
-    let names = || field.names.repeated(path).filter(|_| !path.contains('.'));
+    let names = || field.names.repeated().filter(|_| !path.contains('.'));
     has_kinds || names().is_some_and(|names| names.distinct * 10 >= names.values * 9)
 }

@@ -11,13 +11,10 @@ pub(in crate::execution) const PATHS: usize = 400;
 /// What is known of the values with one path.
 pub(in crate::execution) trait PathValues {
     /// What the paths of a node share.
-    type Shared: Default;
+    type Shared;
 
-    /// No value so far; this place, if any, has none.
-    fn new(first_absent: Option<NodePlace>, shared: &Self::Shared) -> Self;
-
-    /// An item has one more.
-    fn in_item(&mut self, place: &NumberedPlace);
+    /// No value with this path so far; this place, if any, has none.
+    fn new(path: &str, first_absent: Option<NodePlace>, shared: &Self::Shared) -> Self;
 
     /// A number or a literal.
     fn scalar(&mut self, json: Written<'_>, place: &NumberedPlace);
@@ -36,6 +33,9 @@ pub(in crate::execution) trait PathValues {
 
     /// The last item that has one, counted from 1; 0 if there is none.
     fn last_item(&self) -> u64;
+
+    /// No more values follow.
+    fn end(&mut self);
 }
 
 /// The paths of the items of one node.
@@ -66,6 +66,8 @@ struct PathNode<V> {
     /// The raw name of a member, with quotes and a colon.
     name: Vec<u8>,
     members: Vec<usize>,
+    /// The member of the same parent that was found after it.
+    after: Option<usize>,
     element: Option<usize>,
     /// How many objects have this path, and where the first is.
     objects: u64,
@@ -89,20 +91,22 @@ struct Open {
     /// Its path; `None` if there are too many.
     node: Option<usize>,
     object: bool,
-    /// Which member usually comes next.
-    expected: usize,
+    /// Which of the objects with this path it is, from 1.
+    number: u64,
+    /// The path of the member that usually comes next.
+    expected: Option<usize>,
     /// How many of the known members were found.
     found: usize,
 }
 
 impl<V: PathValues> Table<V> {
-    pub(in crate::execution) fn new(below: Option<String>) -> Self {
+    pub(in crate::execution) fn new(below: Option<String>, shared: V::Shared) -> Self {
         Self {
             nodes: Vec::new(),
             parts: Vec::new(),
             below,
             is_full: false,
-            shared: V::Shared::default(),
+            shared,
             place: NumberedPlace::default(),
             first_place: None,
             items: ItemSet::default(),
@@ -119,8 +123,14 @@ impl<V: PathValues> Table<V> {
         self.items.add(&self.place);
     }
 
+    /// No more items follow.
+    pub(in crate::execution) fn end(&mut self) {
+        self.end_item();
+        self.nodes.iter_mut().for_each(|node| node.values.end());
+    }
+
     /// Notes the parts that the item lacks.
-    pub(in crate::execution) fn end_item(&mut self) {
+    fn end_item(&mut self) {
         for (_, part) in &self.parts {
             let values = &mut self.nodes[*part].values;
             if values.last_item() != self.items.len {
@@ -150,11 +160,11 @@ impl<V: PathValues> Table<V> {
         }
     }
 
-    /// Which of the members has this name; a new one if there is room.
+    /// The path of the member with this name; a new one if there is room.
     fn member_named(&mut self, at: usize, name: Written<'_>) -> Option<usize> {
         let members = &self.nodes[at].members;
-        if let Some(member) = members.iter().position(|member| self.nodes[*member].is_named(name)) {
-            return Some(member);
+        if let Some(member) = members.iter().find(|member| self.nodes[**member].is_named(name)) {
+            return Some(*member);
         }
         let text = name.text();
         let text = if text.len() <= CUT_NAME_CHARS { text.into_owned() } else { cut_name(text.into_owned()) };
@@ -162,27 +172,28 @@ impl<V: PathValues> Table<V> {
         let dot = if parent.path.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{text}", parent.path);
         // Another spelling of a known name.
-        if let Some(member) = members.iter().position(|member| self.nodes[*member].path == path) {
-            return Some(member);
+        if let Some(member) = members.iter().find(|member| self.nodes[**member].path == path) {
+            return Some(*member);
         }
+        let before = members.last().copied();
         let first_absent = parent.first_object.filter(|_| parent.objects > 1);
         let node = self.add(path, [b"\"", name.bytes, b"\":"].concat(), first_absent)?;
-        let members = &mut self.nodes[at].members;
-        members.push(node);
-        Some(members.len() - 1)
+        if let Some(before) = before {
+            self.nodes[before].after = Some(node);
+        }
+        self.nodes[at].members.push(node);
+        Some(node)
     }
 
-    /// The value of this member of the path follows; `None` if there are too many paths.
+    /// The value of the member with this path follows; `None` if there are too many paths.
     #[inline]
-    fn begin_member(&mut self, at: usize, member: Option<usize>) {
-        let PathNode { objects, ref members, .. } = self.nodes[at];
-        let node = member.map(|member| members[member]);
-        let is_first =
-            node.is_some_and(|node| std::mem::replace(&mut self.nodes[node].last_object, objects) != objects);
-        self.next = node;
-        if let Some(open) = self.open.last_mut() {
+    fn begin_member(&mut self, member: Option<usize>) {
+        self.next = member;
+        if let (Some(member), Some(open)) = (member, self.open.last_mut()) {
+            let member = &mut self.nodes[member];
+            let is_first = std::mem::replace(&mut member.last_object, open.number) != open.number;
             open.found += usize::from(is_first);
-            open.expected = member.map_or(open.expected, |member| member + 1);
+            open.expected = member.after;
         }
     }
 
@@ -203,30 +214,32 @@ impl<V: PathValues> Table<V> {
             self.is_full = true;
             return None;
         }
+        let values = V::new(&path, first_absent, &self.shared);
         self.nodes.push(PathNode {
             path,
             name,
             members: Vec::new(),
+            after: None,
             element: None,
             objects: 0,
             first_object: None,
             last_object: 0,
-            values: V::new(first_absent, &self.shared),
+            values,
         });
         Some(self.nodes.len() - 1)
     }
 
-    /// The values with the path of the next one; an item has one more of them.
+    /// The values with the path of the next one.
+    #[inline]
     fn values(&mut self) -> Option<(&mut V, &NumberedPlace)> {
-        let values = &mut self.nodes[self.next?].values;
-        values.in_item(&self.place);
-        Some((values, &self.place))
+        Some((&mut self.nodes[self.next?].values, &self.place))
     }
 
     /// Notes the known members that an object lacks.
     fn note_absent(&mut self, at: usize) {
-        let PathNode { objects, ref members, .. } = self.nodes[at];
-        for member in members.clone() {
+        let objects = self.nodes[at].objects;
+        for member in 0..self.nodes[at].members.len() {
+            let member = self.nodes[at].members[member];
             let member = &mut self.nodes[member];
             if member.last_object != objects {
                 member.values.absent(self.place.place);
@@ -236,7 +249,7 @@ impl<V: PathValues> Table<V> {
 }
 
 /// Whether a path is this one or below it.
-fn is_below(path: &str, below: &str) -> bool {
+pub(super) fn is_below(path: &str, below: &str) -> bool {
     let rest = path.strip_prefix(below);
     below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -257,31 +270,33 @@ impl<V: PathValues> ValueVisitor for Table<V> {
 
 impl<V: PathValues> Visitor for Table<V> {
     fn open(&mut self, object: bool) {
-        let node = self.next;
-        self.open.push(Open { node, object, expected: 0, found: 0 });
-        let Some(at) = node else { return };
-        if object {
-            let place = self.place.place;
-            let node = &mut self.nodes[at];
-            node.objects += 1;
-            node.first_object.get_or_insert(place);
-        } else {
-            self.next = self.element(at);
+        let mut open = Open { node: self.next, object, number: 0, expected: None, found: 0 };
+        match self.next {
+            Some(at) if object => {
+                let place = self.place.place;
+                let node = &mut self.nodes[at];
+                node.objects += 1;
+                node.first_object.get_or_insert(place);
+                (open.number, open.expected) = (node.objects, node.members.first().copied());
+            }
+            Some(at) => self.next = self.element(at),
+            None => {}
         }
+        self.open.push(open);
     }
 
     fn member(&mut self, text: &[u8]) -> Option<usize> {
-        let &Open { node: Some(at), expected, .. } = self.open.last()? else { return None };
-        let name = &self.nodes[*self.nodes[at].members.get(expected)?].name;
+        let expected = self.open.last()?.expected?;
+        let name = &self.nodes[expected].name;
         let len = begins_with(text, name).then_some(name.len())?;
-        self.begin_member(at, Some(expected));
+        self.begin_member(Some(expected));
         Some(len)
     }
 
     fn name(&mut self, name: Written<'_>) {
         if let Some(&Open { node: Some(at), .. }) = self.open.last() {
             let member = self.member_named(at, name);
-            self.begin_member(at, member);
+            self.begin_member(member);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod hits;
 mod number_filter;
+mod path_end;
 mod query;
 mod related;
 mod stored_filter;
@@ -13,8 +14,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use self::hits::FirstHits;
+pub use self::path_end::PathEnd;
 use self::query::SearchedValue;
-pub use self::query::{Also, Condition, InvalidRegex, Operand, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
+pub use self::query::{Also, Condition, InvalidRegex, Operand, Scalar, TextPattern, ValueKind, ValueQuery};
 use self::related::{Collector, RelatedValues};
 pub(in crate::execution) use self::stored_filter::StoredFilter;
 use super::Error;
@@ -143,6 +145,8 @@ struct Search<'p> {
     nodes: IndexMap<Arc<str>, SearchedNode>,
     hits: FirstHits,
     path: Path,
+    /// The values of an item with which others are compared; their memory is used again.
+    related: RelatedValues,
     /// The node that is being read, and whether its items are searched.
     name: Arc<str>,
     node: SearchedNode,
@@ -237,6 +241,7 @@ impl<'p> Search<'p> {
             nodes: IndexMap::new(),
             hits: FirstHits::new(projection.limit),
             path: Path::default(),
+            related: RelatedValues::default(),
             name: Arc::default(),
             node: SearchedNode::default(),
             is_searched: false,
@@ -255,7 +260,7 @@ impl<'p> Search<'p> {
     }
 
     fn search_item(&mut self, place: ItemPlace, item: &[u8]) -> Result<(), ReadError> {
-        let Self { projection, path, side, inputs, outputs, .. } = self;
+        let Self { projection, path, related, side, inputs, outputs, .. } = self;
         let (in_input, lists) = match side {
             Side::Inputs => (true, inputs),
             Side::Outputs => (false, outputs),
@@ -263,10 +268,12 @@ impl<'p> Search<'p> {
         let (query, before) = (&projection.query, lists.matches.count);
         let found = FoundIn { place: Some(place), in_input };
         let (fits, has_also) = if query.relates() {
-            let mut collector = Collector { query, path, values: RelatedValues::default(), fits: 0 };
+            related.clear();
+            let mut collector = Collector { query, path, values: related, fits: 0 };
             walk_item(item, projection.redacts, &mut collector)?;
-            lists.matches.add_related(projection, found, &collector.values);
-            (collector.fits, collector.values.have_also(query))
+            let fits = collector.fits;
+            lists.matches.add_related(projection, found, related);
+            (fits, related.have_also(query))
         } else {
             let mut inspection = Inspection { projection, path, found, fits: 0, matches: &mut lists.matches };
             walk_item(item, projection.redacts, &mut inspection)?;
@@ -283,16 +290,16 @@ impl<'p> Search<'p> {
     }
 
     fn search_error(&mut self, error: Option<&Excerpt>) -> Result<Matches, ReadError> {
-        let Self { projection, path, .. } = self;
+        let Self { projection, path, related, .. } = self;
         let query = &projection.query;
         let mut matches = Matches::default();
         let is_searched = self.is_searched && projection.output.is_none() && !query.asks_for_missing();
         if let Some(error) = error.filter(|_| is_searched) {
             let found = FoundIn { place: None, in_input: false };
             if query.relates() {
-                let mut collector = Collector { query, path, values: RelatedValues::default(), fits: 0 };
-                walk_error(error, &mut collector)?;
-                matches.add_related(projection, found, &collector.values);
+                related.clear();
+                walk_error(error, &mut Collector { query, path, values: related, fits: 0 })?;
+                matches.add_related(projection, found, related);
             } else {
                 let mut inspection = Inspection { projection, path, found, fits: 0, matches: &mut matches };
                 walk_error(error, &mut inspection)?;
@@ -357,11 +364,16 @@ impl Match {
 impl Matches {
     /// Adds the values of an item that match beside others of it.
     fn add_related(&mut self, projection: &SearchProjection, found: FoundIn, values: &RelatedValues) {
-        for candidate in &values.candidates {
-            if let Some((value, other)) = values.shown(candidate, &projection.query) {
-                let path = || shorten(&candidate.numbered, PATH_CHARS);
-                self.add(projection.limit, || Match { found, path: path(), value: Some(value), other });
+        let query = &projection.query;
+        for value in values.candidates.iter().filter(|value| values.relate(value, query)) {
+            // Of what is only counted, nothing is shown.
+            if query.text.is_none() && self.first.len() >= projection.limit {
+                self.count += 1;
+                continue;
             }
+            let Some(shown) = query.shown(value.searched()) else { continue };
+            let (path, other) = (|| shorten(&value.numbered(), PATH_CHARS), || values.shown_operand(value));
+            self.add(projection.limit, || Match { found, path: path(), value: Some(shown), other: other() });
         }
     }
 
@@ -417,6 +429,10 @@ impl ValueVisitor for Inspection<'_> {
 impl Visitor for Inspection<'_> {
     fn open(&mut self, object: bool) {
         self.path.open(object);
+    }
+
+    fn passes_over(&mut self, name: Written<'_>, value: u8) -> bool {
+        !matches!(value, b'{' | b'[') && !self.projection.query.asks_of(name)
     }
 
     fn name(&mut self, name: Written<'_>) {

@@ -7,6 +7,7 @@ use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
+use super::path_end::PathEnd;
 use super::related::text_number;
 use crate::json::{Prefilter, Written, shorten, well_formed};
 
@@ -51,10 +52,6 @@ pub struct TextPattern {
     pub(super) literal: Option<String>,
     pub(super) ignores_case: bool,
 }
-
-/// The end of a path, such as `customer.address` or `lines[].taxRate`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathEnd(String);
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,6 +160,17 @@ impl ValueQuery {
         self.condition == Some(Condition::Is(ValueKind::Missing))
     }
 
+    /// Whether the query asks anything of a value that is no container and whose path ends with this name.
+    pub(super) fn asks_of(&self, name: Written<'_>) -> bool {
+        let Some(path) = &self.path else { return true };
+        let operand = |condition: &Option<Condition>| {
+            condition.as_ref().and_then(Condition::path).is_some_and(|path| path.may_end_with(name))
+        };
+        path.may_end_with(name)
+            || operand(&self.condition)
+            || self.also.as_ref().is_some_and(|also| also.path.may_end_with(name) || operand(&also.condition))
+    }
+
     pub(super) fn fits_path(&self, path: &str) -> bool {
         self.path.as_ref().is_none_or(|end| end.ends(path))
     }
@@ -266,48 +274,6 @@ fn pass_over_escape(chars: &mut Chars<'_>) {
     }
 }
 
-impl PathEnd {
-    /// The end of a path. `json.` at its beginning is left out, and numbers in brackets are.
-    pub fn new(text: &str) -> Self {
-        let text = text.strip_prefix("json.").unwrap_or(text);
-        let mut end = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('[') {
-            end.push_str(before);
-            end.push('[');
-            rest = after.trim_start_matches(|char: char| char.is_ascii_digit());
-            if !rest.starts_with(']') {
-                rest = after;
-            }
-        }
-        Self(end + rest)
-    }
-
-    /// The path's end as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    pub(super) fn ends(&self, path: &str) -> bool {
-        let Some(before) = path.strip_suffix(&self.0) else { return false };
-        before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
-    }
-
-    /// The end of the name of the last member, which must be in the item, unless the name itself might have a dot or a
-    /// bracket, or the value can be an error that is an array, which is shown as its message.
-    pub(super) fn name(&self) -> Option<&str> {
-        let name = self.0.rsplit('.').next().unwrap_or_default();
-        let is_open = name.is_empty() || name.contains(['[', ']', '…']);
-        (!is_open && !matches!(&*self.0, "message" | "error.message")).then_some(name)
-    }
-
-    fn prefilter(&self, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
-        Prefilter::member(self.name()?, move |value| {
-            condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
-        })
-    }
-}
-
 impl Condition {
     /// The path of what it compares a value with.
     pub(super) fn path(&self) -> Option<&PathEnd> {
@@ -321,7 +287,7 @@ impl Condition {
     }
 
     /// Whether it may hold for the value that begins here; a string or a container is not read for it.
-    fn may_hold(&self, json: &[u8], as_numbers: bool) -> bool {
+    pub(super) fn may_hold(&self, json: &[u8], as_numbers: bool) -> bool {
         if self.path().is_some() {
             return true;
         }
@@ -456,16 +422,6 @@ pub(super) fn clipped(text: &str, found: Range<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_ends_at_a_name() {
-        let ends = |end: &str, path: &str| PathEnd::new(end).ends(path);
-        assert!(ends("address", "customer.address") && ends("customer.address", "customer.address"));
-        assert!(ends("json.customer.address", "customer.address") && ends("lines[3].rate", "a.lines[].rate"));
-        assert!(ends("[]", "tags[]") && ends("tags[]", "tags[]"));
-        assert!(!ends("address", "customer.ipaddress") && !ends("lines", "lines[]"));
-        assert_eq!(PathEnd::new("a[b].c[1x][12]"), PathEnd("a[b].c[1x][]".to_owned()));
-    }
 
     #[test]
     fn an_invalid_regex_says_where() {

@@ -5,17 +5,17 @@
 
 use std::cmp::Ordering;
 
+use super::path_end::PathEnd;
 use super::query::{
-    Condition, PathEnd, SearchedValue, ValueQuery, clipped, clipped_json, is_number, number, order_of_texts,
-    same_number,
+    Condition, SearchedValue, ValueQuery, clipped, clipped_json, is_number, number, order_of_texts, same_number,
 };
-use crate::execution::values::{ElementPlace, Path, ValueVisitor};
+use crate::execution::values::{ElementPlace, Path, ValueVisitor, numbered};
 use crate::json::{Visitor, Written};
 
 /// A value that others are compared with.
 #[derive(Debug)]
-struct RelatedValue {
-    /// Its place, and its path.
+pub(super) struct RelatedValue {
+    /// Its path, and the elements that lead to it.
     path: String,
     elements: Vec<ElementPlace>,
     value: OwnValue,
@@ -39,18 +39,11 @@ impl OwnValue {
     }
 }
 
-/// A value that is searched, with its path in which elements have their numbers.
-#[derive(Debug)]
-pub(super) struct Candidate {
-    value: RelatedValue,
-    pub numbered: String,
-}
-
 /// The values of one item that a query compares others with.
 #[derive(Debug, Default)]
 pub(super) struct RelatedValues {
     /// The values that have the path that is searched.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<RelatedValue>,
     /// Those of the condition's path.
     operands: Vec<RelatedValue>,
     /// Those of the other value's path that satisfy its condition, as far as that depends on them alone.
@@ -60,24 +53,35 @@ pub(super) struct RelatedValues {
 }
 
 impl RelatedValues {
-    /// What is shown of a value if it matches, and of the first one with which it was compared.
-    pub(super) fn shown(&self, candidate: &Candidate, query: &ValueQuery) -> Option<(String, Option<String>)> {
-        let value = &candidate.value;
-        let operands = || self.operands.iter().filter(|other| are_paired(value.place(), other.place()));
+    /// The values of the next item follow.
+    pub(super) fn clear(&mut self) {
+        let Self { candidates, operands, also, also_operands } = self;
+        [candidates, operands, also, also_operands].into_iter().for_each(Vec::clear);
+    }
+
+    /// Those with which a value is compared.
+    fn operands_of(&self, value: &RelatedValue) -> impl Iterator<Item = &RelatedValue> {
+        self.operands.iter().filter(|other| are_paired(value.place(), other.place()))
+    }
+
+    /// Whether a value relates to others as the query asks.
+    pub(super) fn relate(&self, value: &RelatedValue, query: &ValueQuery) -> bool {
         let condition = query.condition.as_ref().filter(|condition| condition.path().is_some());
-        if condition.is_some_and(|condition| !compare_with(condition, value, operands(), query.as_numbers)) {
-            return None;
+        if condition.is_some_and(|condition| !compare_with(condition, value, self.operands_of(value), query.as_numbers))
+        {
+            return false;
         }
         let mut also = self.also.iter().filter(|other| are_paired(value.place(), other.place()));
-        if query.also.is_some() && !also.any(|other| self.is_satisfied(other, query)) {
-            return None;
-        }
-        let other = operands().next().and_then(|other| match &other.value {
+        query.also.is_none() || also.any(|other| self.is_satisfied(other, query))
+    }
+
+    /// What is shown of the first value with which one was compared.
+    pub(super) fn shown_operand(&self, value: &RelatedValue) -> Option<String> {
+        match &self.operands_of(value).next()?.value {
             OwnValue::String(text) => Some(clipped(text, 0..0)),
             OwnValue::Scalar(json) => Some(clipped_json(json)),
             OwnValue::Container(..) => None,
-        });
-        Some((query.shown(value.value.searched())?, other))
+        }
     }
 
     /// Whether any value satisfies what the query asks of another one, wherever it is.
@@ -105,6 +109,16 @@ impl RelatedValue {
             SearchedValue::Container { parts, json } => OwnValue::Container(parts, json.into()),
         };
         Self { path: path.as_str().to_owned(), elements: path.elements(), value }
+    }
+
+    /// The value, as a query takes it.
+    pub(super) fn searched(&self) -> SearchedValue<'_> {
+        self.value.searched()
+    }
+
+    /// Its path, with the number of each element.
+    pub(super) fn numbered(&self) -> String {
+        numbered(&self.path, &self.elements)
     }
 
     fn place(&self) -> (&str, &[ElementPlace]) {
@@ -187,7 +201,7 @@ pub(super) fn text_number(text: &str) -> Option<f64> {
 pub(super) struct Collector<'c> {
     pub query: &'c ValueQuery,
     pub path: &'c mut Path,
-    pub values: RelatedValues,
+    pub values: &'c mut RelatedValues,
     /// How many values have the path that is searched.
     pub fits: u64,
 }
@@ -201,7 +215,7 @@ impl Collector<'_> {
             self.fits += 1;
             let condition = query.condition.as_ref().filter(|condition| condition.path().is_none());
             if condition.is_none_or(|condition| condition.holds(value, query.as_numbers)) {
-                self.values.candidates.push(Candidate { value: new(), numbered: self.path.numbered() });
+                self.values.candidates.push(new());
             }
         }
         if ends(query.condition.as_ref().and_then(Condition::path)) {
@@ -230,6 +244,10 @@ impl ValueVisitor for Collector<'_> {
 impl Visitor for Collector<'_> {
     fn open(&mut self, object: bool) {
         self.path.open(object);
+    }
+
+    fn passes_over(&mut self, name: Written<'_>, value: u8) -> bool {
+        !matches!(value, b'{' | b'[') && !self.query.asks_of(name)
     }
 
     fn name(&mut self, name: Written<'_>) {

@@ -80,7 +80,7 @@ fn presence(field: &FieldView) -> Option<String> {
 }
 
 fn repeated(field: &FieldView) -> Option<String> {
-    let names = field.repeated.as_ref().filter(|names| names.distinct * 2 >= names.values)?;
+    let names = field.told_repeated()?;
     let [one, again] = &names.first.places;
     let value = shorten(&names.first.value, VALUE_CHARS);
     Some(format!("{} different in {} ({value} in {} and {})", names.distinct, names.values, place(one), place(again)))

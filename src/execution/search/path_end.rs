@@ -1,0 +1,71 @@
+//! The end of a path: which values a search is about.
+
+use super::query::Condition;
+use crate::json::{CUT_NAME_CHARS, Prefilter, Written};
+
+/// The end of a path, such as `customer.address` or `lines[].taxRate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathEnd(String);
+
+impl PathEnd {
+    /// The end of a path. `json.` at its beginning is left out, and numbers in brackets are.
+    pub fn new(text: &str) -> Self {
+        let text = text.strip_prefix("json.").unwrap_or(text);
+        let mut end = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('[') {
+            end.push_str(before);
+            end.push('[');
+            rest = after.trim_start_matches(|char: char| char.is_ascii_digit());
+            if !rest.starts_with(']') {
+                rest = after;
+            }
+        }
+        Self(end + rest)
+    }
+
+    /// The path's end as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn ends(&self, path: &str) -> bool {
+        let Some(before) = path.strip_suffix(&self.0) else { return false };
+        before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
+    }
+
+    /// Whether a path may end like this whose last name is this one.
+    pub(super) fn may_end_with(&self, name: Written<'_>) -> bool {
+        // A long name is cut.
+        name.bytes.len() > CUT_NAME_CHARS || name.may_end_with(self.0.as_bytes())
+    }
+
+    /// The end of the name of the last member, which must be in the item, unless the name itself might have a dot or a
+    /// bracket, or the value can be an error that is an array, which is shown as its message.
+    pub(super) fn name(&self) -> Option<&str> {
+        let name = self.0.rsplit('.').next().unwrap_or_default();
+        let is_open = name.is_empty() || name.contains(['[', ']', '…']);
+        (!is_open && !matches!(&*self.0, "message" | "error.message")).then_some(name)
+    }
+
+    pub(super) fn prefilter(&self, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
+        Prefilter::member(self.name()?, move |value| {
+            condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_ends_at_a_name() {
+        let ends = |end: &str, path: &str| PathEnd::new(end).ends(path);
+        assert!(ends("address", "customer.address") && ends("customer.address", "customer.address"));
+        assert!(ends("json.customer.address", "customer.address") && ends("lines[3].rate", "a.lines[].rate"));
+        assert!(ends("[]", "tags[]") && ends("tags[]", "tags[]"));
+        assert!(!ends("address", "customer.ipaddress") && !ends("lines", "lines[]"));
+        assert_eq!(PathEnd::new("a[b].c[1x][12]"), PathEnd("a[b].c[1x][]".to_owned()));
+    }
+}
