@@ -30,6 +30,8 @@ mod compare;
 mod describe;
 /// The documentation agrees with the binary.
 mod docs;
+/// Wrong and right expressions in executions of a real n8n.
+mod expressions;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
 /// Faults on the wire, through the real binary.
