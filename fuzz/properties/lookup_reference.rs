@@ -140,10 +140,22 @@ fn counted(mut items: Vec<Item<'_>>, which: Which, path: &[Step]) -> Found {
     found
 }
 
+/// The index that a step is of an array in JavaScript.
+fn index_of(step: &Step) -> Option<usize> {
+    match step {
+        Step::Index(index) => usize::try_from(*index).ok(),
+        Step::Name(name) => name.parse().ok().filter(|index: &usize| index.to_string() == *name),
+    }
+}
+
 /// The value that an item has at a path.
 pub fn has<'a>(item: &'a Value, path: &[Step]) -> Option<&'a Value> {
-    path.iter().try_fold(item.get("json")?, |value, step| match step {
-        Step::Name(name) => value.as_object()?.get(name),
-        Step::Index(index) => value.as_array()?.get(usize::try_from(*index).ok()?),
+    path.iter().try_fold(item.get("json")?, |value, step| match (value, step) {
+        (Value::Object(members), Step::Name(name)) => members.get(name),
+        (Value::Object(members), Step::Index(index)) => members.get(&index.to_string()),
+        (Value::Array(elements), step) => elements.get(index_of(step)?),
+        // A character.
+        (Value::String(_), step) => index_of(step).map(|_| value),
+        _ => None,
     })
 }

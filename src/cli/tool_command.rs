@@ -78,7 +78,7 @@ impl ToolCommand {
         let is_named = |name: &&str| {
             self.spelling.positional.contains(name) || self.spelling.renamed.contains(&(*name, "execution"))
         };
-        let ids = self.tool.parameters.iter().filter(|parameter| matches!(parameter.kind, Kind::Id));
+        let ids = self.tool.parameters.iter().filter(|parameter| matches!(parameter.kind, Kind::Id | Kind::IdOrFile));
         ids.map(|parameter| parameter.name).filter(is_named)
     }
 }

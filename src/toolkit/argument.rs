@@ -72,6 +72,7 @@ macro_rules! kinds {
 
 kinds! {
     Id: String = text;
+    IdOrFile: String = text;
     Text: String = text;
     AnyText: String = text;
     TextOrNull: Option<String> = |value: Value| if value.is_null() { Some(None) } else { text(value).map(Some) };

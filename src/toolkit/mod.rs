@@ -20,8 +20,8 @@ mod words;
 
 pub use answer::Answers;
 pub use argument::{
-    Amount, AnyText, Argument, Choice, Date, Flag, Id, Index, Integer, IntegerOr, List, Number, Object, Objects,
-    Offset, Operand, Scalar, ScalarOrPath, Secret, Signed, Switch, Text, TextOrNull, Texts, Word,
+    Amount, AnyText, Argument, Choice, Date, Flag, Id, IdOrFile, Index, Integer, IntegerOr, List, Number, Object,
+    Objects, Offset, Operand, Scalar, ScalarOrPath, Secret, Signed, Switch, Text, TextOrNull, Texts, Word,
 };
 pub use arguments::{ArgumentError, Arguments};
 pub use audience::{Audience, kebab_case};

@@ -31,6 +31,8 @@ impl Parameter {
 pub enum Kind {
     /// Digits, as a string; a number is accepted, too.
     Id,
+    /// An [`Id`](Self::Id), or the path of a file.
+    IdOrFile,
     /// A non-empty string.
     Text,
     /// Any string, including the empty one.
@@ -80,7 +82,7 @@ impl Kind {
     fn schema(&self) -> Value {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
-            Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
+            Self::IdOrFile | Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
             Self::AnyText | Self::Secret | Self::Scalar | Self::Operand => json!({"type": "string"}),
             Self::TextOrNull => json!({"type": ["string", "null"], "minLength": 1}),
             Self::Signed => json!({"type": "integer"}),
@@ -110,6 +112,7 @@ impl Kind {
     pub(super) fn allowed(&self) -> String {
         match self {
             Self::Id => "digits, such as \"1234\"".to_owned(),
+            Self::IdOrFile => "digits, such as \"1234\", or the path of a file".to_owned(),
             Self::Text | Self::Word => "a non-empty string".to_owned(),
             Self::AnyText | Self::Secret => "a string".to_owned(),
             Self::TextOrNull => "a non-empty string or null".to_owned(),
@@ -136,10 +139,10 @@ impl Kind {
 
     pub(super) fn allows(&self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Id, Value::Number(number)) => number.is_u64(),
+            (Self::Id | Self::IdOrFile, Value::Number(number)) => number.is_u64(),
             // n8n's engine v2 has UUIDs. It is off by default, so the schema does not mention them.
             (Self::Id, Value::String(text)) => is_digits(text) || uuid::Uuid::try_parse(text).is_ok(),
-            (Self::Text | Self::Word | Self::TextOrNull, Value::String(text)) => !text.is_empty(),
+            (Self::IdOrFile | Self::Text | Self::Word | Self::TextOrNull, Value::String(text)) => !text.is_empty(),
             (Self::AnyText | Self::Secret, Value::String(_)) | (Self::TextOrNull, Value::Null) => true,
             (Self::Signed, value) => signed(value).is_some(),
             (Self::Amount, value) => value.as_f64().is_some_and(|number| number >= 0.0),

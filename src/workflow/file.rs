@@ -1,6 +1,7 @@
 //! Workflow files, confined to a folder.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,16 @@ impl Files {
         read(&directory, name, path)
     }
 
+    /// Opens a file of any size, to be read.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), except that no file is too large.
+    pub fn open(&self, path: &str) -> Result<File, Error> {
+        let file = self.resolve(path)?;
+        let (directory, name) = self.open_parent(&file, path)?;
+        open(&directory, name, path)
+    }
+
     /// Opens the folder of a resolved path; returns it with the name of the file.
     pub(super) fn open_parent<'a>(&self, file: &'a Path, path: &str) -> Result<(Directory, &'a OsStr), Error> {
         let root = self.root()?;
@@ -177,8 +188,8 @@ impl Files {
     }
 }
 
-/// Reads a file.
-pub(super) fn read(directory: &Directory, name: &OsStr, path: &str) -> Result<Vec<u8>, Error> {
+/// Opens a file.
+fn open(directory: &Directory, name: &OsStr, path: &str) -> Result<File, Error> {
     let unreadable = |error| unreadable(path, error);
     let not_a_file = || Error::NotAFile(path.to_owned());
     // Before it is opened: opening a pipe releases the program that waits to write into it.
@@ -190,8 +201,14 @@ pub(super) fn read(directory: &Directory, name: &OsStr, path: &str) -> Result<Ve
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(not_a_file());
     }
+    Ok(file)
+}
+
+/// Reads a file.
+pub(super) fn read(directory: &Directory, name: &OsStr, path: &str) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
-    file.take(FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    let file = open(directory, name, path)?;
+    file.take(FILE_BYTES + 1).read_to_end(&mut text).map_err(|error| unreadable(path, error))?;
     if text.len() as u64 > FILE_BYTES {
         return Err(Error::TooLarge(path.to_owned()));
     }

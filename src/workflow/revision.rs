@@ -28,6 +28,32 @@ pub fn goes_on_the_same(now: &ParsedNode, then: &ParsedNode) -> bool {
     agree(now, then, &ON_ERROR)
 }
 
+/// Whether the nodes that an execution has can be those that were saved: with other defaults, and without what n8n hides.
+pub fn could_be_same(saved: &[ParsedNode], executed: &[ParsedNode]) -> bool {
+    let parameters = |node: &ParsedNode| Value::Object(node.parameters.clone());
+    let is_one = |node: &ParsedNode| {
+        same_node(saved, node).is_some_and(|saved| {
+            saved.name == node.name
+                && saved.node_type == node.node_type
+                && agrees(&parameters(saved), &parameters(node))
+        })
+    };
+    saved.len() == executed.len() && executed.iter().all(is_one)
+}
+
+/// Whether two values have nothing that differs, besides what only one of them has.
+fn agrees(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            one.iter().all(|(name, one)| other.get(name).is_none_or(|other| agrees(one, other)))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| agrees(one, other))
+        }
+        _ => one == other,
+    }
+}
+
 fn agree(now: &ParsedNode, then: &ParsedNode, members: &[&str]) -> bool {
     // `null` and `false` are as if the member were not there.
     let value = |node: &ParsedNode, member: &str| {
@@ -69,6 +95,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_only_one_has_is_no_difference() {
+        let saved = json!({"url": "=a", "hidden": "=b", "list": [{"name": "a"}]});
+        let executed = json!({"url": "=a", "method": "GET", "list": [{"name": "a", "type": "string"}]});
+        assert!(agrees(&saved, &executed));
+        for other in [json!({"url": "=b"}), json!({"list": []}), json!({"list": [{"name": "b"}]}), json!({"url": {}})] {
+            assert!(!agrees(&saved, &other), "{other}");
+        }
+    }
 
     #[test]
     fn defaults_that_n8n_fills_in_are_no_change() {

@@ -34,6 +34,8 @@ mod describe;
 mod docs;
 /// Rows and traces of all executions of a store.
 mod export;
+/// Wrong and right expressions in executions of a real n8n.
+mod expressions;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
 /// Faults on the wire, through the real binary.

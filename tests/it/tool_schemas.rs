@@ -81,6 +81,13 @@ fn the_default_list_is_small_and_the_instructions_are_short() {
     let tokens = budget::count(&listed.to_string());
     println!("tools/list: {tokens} tokens");
     assert!(tokens <= 5100, "{tokens} tokens");
+    let of_edits = listed["tools"].as_array().unwrap().iter().filter(|tool| {
+        let name = tool["name"].as_str().unwrap();
+        ["edit_workflow", "check_workflow"].contains(&name)
+    });
+    let tokens: usize = of_edits.map(|tool| budget::count(&tool.to_string())).sum();
+    println!("edit_workflow and check_workflow: {tokens} tokens");
+    assert!(tokens <= 480, "{tokens} tokens");
     let n8n = Server::start(|_| Reply::json(500, "{}"));
     let mut client = McpClient::start(&n8n.url());
     let hello =

@@ -260,7 +260,9 @@ fn an_earlier_version_comes_back() {
         let previous = made["data"]["previousVersionId"].clone();
         assert_eq!(previous, before["versionId"]);
         let restore = json!([{"type": "restoreVersion", "versionId": previous}]);
-        edit(&mut client, restore);
+        let restored = edit(&mut client, restore);
+        let changes = restored["data"]["changes"].to_string();
+        assert!(changes.contains("+ node Get"), "{restored}");
         let after = store.get("w").unwrap();
         assert_eq!((&after["nodes"], &after["connections"]), (&before["nodes"], &before["connections"]));
         let operations = json!([{"type": "restoreVersion", "versionId": "nope"}]);
@@ -292,8 +294,9 @@ fn a_file_keeps_every_other_byte_and_its_text_comes_back() {
         assert_eq!((mode(&undo), mode(&undo.join(&previous))), (0o700, 0o600));
     }
     call(&mut client, "edit_workflow", ask(json!([{"type": "removeNode", "nodeName": "B"}])));
-    call(&mut client, "edit_workflow", ask(json!([{"type": "restoreVersion", "versionId": previous}])));
+    let restored = call(&mut client, "edit_workflow", ask(json!([{"type": "restoreVersion", "versionId": previous}])));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), ODD_FILE);
+    assert_eq!(restored["data"]["changes"], json!(["~ A: /x: 2 -> 1.50", "+ node B"]));
     for number in 0..30 {
         let set = json!([{"type": "setNodeParameter", "nodeName": "A", "path": "/x", "value": number}]);
         call(&mut client, "edit_workflow", ask(set));
@@ -310,6 +313,38 @@ fn a_file_keeps_every_other_byte_and_its_text_comes_back() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
 
+/// Names with half a surrogate pair stay as they were written, also where their connections change.
+#[test]
+fn connections_of_half_a_character_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("half.json");
+    let node = |name: &str| format!(r#"{{"name":"{name}","type":"n8n-nodes-base.noOp","parameters":{{}}}}"#);
+    let to = |name: &str| format!(r#"{{"node":"{name}","type":"main","index":0}}"#);
+    let text = format!(
+        r#"{{"name":"W","nodes":[{},{},{}],"connections":{{"A":{{"main":[[{}]]}},"b\ud83d":{{"main":[[{}]]}}}}}}"#,
+        node("A"),
+        node(r"b\ud83d"),
+        node("C"),
+        to(r"b\ud83d"),
+        to("C"),
+    );
+    std::fs::write(&file, &text).unwrap();
+    let mut client = file_client(folder.path());
+    let mut edit = |operations: Value| {
+        call(&mut client, "edit_workflow", json!({"workflowId": "half.json", "operations": operations}));
+        std::fs::read_to_string(&file).unwrap()
+    };
+    let after = edit(json!([{"type": "addConnection", "source": "A", "target": "C"}]));
+    assert_eq!(after, text.replace(&format!("[[{}]]", to(r"b\ud83d")), &format!("[[{},{}]]", to(r"b\ud83d"), to("C"))));
+    let after = edit(json!([{"type": "removeConnection", "source": "A", "target": "C"}]));
+    assert_eq!(after, text);
+    let after = edit(json!([{"type": "addConnection", "source": "C", "target": "b\u{fffd}"}]));
+    assert!(after.contains(&format!(r#""C":{{"main":[[{}]]}}"#, to(r"b\ud83d"))), "{after}");
+    let after = edit(json!([{"type": "renameNode", "oldName": "C", "newName": "D"}]));
+    assert!(after.contains(&format!(r#""b\ud83d":{{"main":[[{}]]}}"#, to("D"))), "{after}");
+    assert!(after.contains(&format!(r#""D":{{"main":[[{}]]}}"#, to(r"b\ud83d"))), "{after}");
+}
+
 fn file_client(root: &Path) -> McpClient {
     McpClient::start_with(
         "http://127.0.0.1:9",
@@ -319,8 +354,9 @@ fn file_client(root: &Path) -> McpClient {
 
 /// n8n 2.42.6 refuses nodes that it has deprecated, even if the edit did not touch them.
 #[test]
-fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
+fn a_refusal_changes_nothing_and_one_of_another_node_says_so() {
     let store = store(Flavour::V2, false);
+    let before = store.get("w");
     for (status, body, expected) in [
         (400, r#"{"message":"Node type n8n-nodes-base.if is deprecated"}"#, "was in the workflow before"),
         (403, r#"{"message":"Forbidden"}"#, "workflow:update"),
@@ -336,6 +372,7 @@ fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
         let refused = client.call("edit_workflow", json!({"workflowId": "w", "operations": set})).unwrap_err();
         assert!(refused.contains(expected), "{status}: {refused}");
         assert_eq!(writes(&n8n), 1, "a write is never sent again");
+        assert_eq!(store.get("w"), before);
     }
 }
 
@@ -363,6 +400,46 @@ fn a_refusal_of_deprecated_nodes_names_them_and_says_what_is_possible() {
         assert_eq!(refused.contains(&untouched), is_untouched, "{refused}");
         assert_eq!(writes(&n8n), 1, "a write is never sent again");
     }
+}
+
+/// n8n makes the change, and its answer is lost: nobody is told that it failed, and a second look tells that it was made.
+#[test]
+fn an_edit_whose_answer_is_lost_was_made_once() {
+    let store = store(Flavour::V2, false);
+    let before = store.get("w").unwrap();
+    let answering = store.clone();
+    let n8n = Server::start(move |request| {
+        let answer = answering.answer(request).unwrap();
+        if request.method == "PUT" { answer.reset_after(5) } else { answer }
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "workflows", "--locale", "en"]);
+    let set = json!([{"type": "setNodeParameter", "nodeName": "Get", "path": "/url", "value": "b"}]);
+    let ask = json!({"workflowId": "w", "operations": set, "expectVersionId": before["versionId"]});
+    let unsure = client.call("edit_workflow", ask.clone()).unwrap_err();
+    assert!(unsure.contains("it may have been made. Check the workflow"), "{unsure}");
+    assert_eq!((writes(&n8n), &store.get("w").unwrap()["nodes"][1]["parameters"]["url"]), (1, &json!("b")));
+    let again = client.call("edit_workflow", ask).unwrap_err();
+    assert!(again.contains("has changed since") && writes(&n8n) == 1, "{again}");
+}
+
+/// Another process writes in the same folder.
+#[test]
+fn an_edit_waits_for_another_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("odd.json");
+    std::fs::write(&file, ODD_FILE).unwrap();
+    let lock = std::fs::File::create(folder.path().join(".n8n-lens.lock")).unwrap();
+    lock.lock().unwrap();
+    let mut client = file_client(folder.path());
+    let set = json!([{"type": "setNodeParameter", "nodeName": "A", "path": "/x", "value": 2}]);
+    client.begin("edit_workflow", json!({"workflowId": "odd.json", "operations": set}));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let theirs = ODD_FILE.replace("\"B\"", "\"C\"");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), ODD_FILE);
+    std::fs::write(&file, &theirs).unwrap();
+    lock.unlock().unwrap();
+    crate::wait::eventually("the edit is made", || std::fs::read_to_string(&file).unwrap() != theirs);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), theirs.replace("1.50", "2"), "what the other wrote stays");
 }
 
 /// A limit of the file system stands for a full disk.

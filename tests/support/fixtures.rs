@@ -50,6 +50,11 @@ pub fn questions() -> Vec<(String, Vec<u8>)> {
     bodies("questions")
 }
 
+/// The executions with one wrong expression, or with none, by name.
+pub fn expressions() -> Vec<(String, Vec<u8>)> {
+    bodies("expressions")
+}
+
 /// The bodies in a folder of fixtures, by name.
 fn bodies(inside: &str) -> Vec<(String, Vec<u8>)> {
     let root = folder().join(inside);

@@ -40,6 +40,9 @@ impl<'a> Answers<'a> {
         if let Some(leaf) = at.and_then(|at| self.tree.leaf(at)) {
             self.answers[leaf] = Answer::of_kind(kind as usize);
         }
+        if let Some(at) = at.filter(|_| kind == Kind::String) {
+            self.tree.characters(at, self.answers);
+        }
         at
     }
 }
@@ -71,7 +74,7 @@ impl Events for Answers<'_> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::execution::lookup::{KINDS, events, path_of};
+    use crate::execution::lookup::{KINDS, Step, events, path_of};
     use crate::json::Cursor;
 
     /// The kinds that an item has at paths, read in both ways.
@@ -92,7 +95,20 @@ pub(super) mod tests {
         let item = r#"{"a":0,"json":{"a":null,"b":{"c":[1,{"d":"x"},[]],"":true}},"pairedItem":{"item":0}}"#;
         let paths = ["a", "b.c", "b.c[1].d", "b.c[2]", "b.c[3]", "b.c[0]", "a.b", "b[0]", "b.c.d", "pairedItem", "b."];
         let expected = ["null", "array", "string", "array", "", "number", "", "", "", "", "boolean"];
+        assert_eq!(kinds(item, &["b.c[1].d[0]", "b.c[1].d[0].x", "a[0]"]), [Some("string"), None, None]);
         assert_eq!(kinds(item, &paths).iter().map(|kind| kind.unwrap_or_default()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn an_index_can_be_a_name_and_a_name_an_index() {
+        let item = r#"{"json":{"0":"first","list":[{"a":1}],"01":true}}"#;
+        assert_eq!(kinds(item, &["[0]", "list[0].a", "list[1]"]), [Some("string"), Some("number"), None]);
+        let name = |name: &str| vec![Step::Name("list".to_owned()), Step::Name(name.to_owned())];
+        let mut tree = PathTree::default();
+        assert!(tree.add(&name("0")).is_some() && tree.add(&name("00")).is_some());
+        let mut answers = Vec::new();
+        events::of_text(item.as_bytes(), &mut Answers::new(&tree, &mut answers)).unwrap();
+        assert_eq!(answers.iter().map(|answer| answer.kind().is_some()).collect::<Vec<_>>(), [true, false]);
     }
 
     #[test]

@@ -15,8 +15,10 @@
 //!   and `source` names the nodes that use it.
 //! - The output of a node is the items of all `main` outputs of all of its runs. Expressions reach no others: n8n's
 //!   `getNodeExecutionOrPinnedData` reads `data.main` (`packages/workflow/src/workflow-data-proxy.ts`).
-//! - A path begins in the `json` of an item. An item has it if each step exists: a name in an object, an index in an array.
-//!   A path that leads to `null` is there; nothing is below `null`, a string, a number or a boolean.
+//! - A path begins in the `json` of an item. An item has it if each step exists: a name in an object, an index in an array; as in
+//!   JavaScript, an index can also name a member, and a name such as `"0"` an element.
+//!   A path that leads to `null` is there; nothing is below `null`, a number or a boolean, and below a string are its characters,
+//!   by index.
 //! - Items of any size are looked at. Containers nested deeper than [`WALKED_LEVELS`](crate::json::WALKED_LEVELS) count as
 //!   empty, as for the fields.
 //!

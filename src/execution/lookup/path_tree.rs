@@ -1,6 +1,7 @@
 //! The paths that are looked up in the items of a node, as a tree that is walked with each item.
 
 use super::{PATHS, Step};
+use crate::execution::fields::Kind;
 
 /// The place of an item in the tree.
 pub(super) const ITEM: usize = 0;
@@ -19,6 +20,7 @@ pub(super) struct PathTree {
 /// A value that paths lead to, or over.
 #[derive(Debug, Default)]
 struct Place {
+    /// All of them, the elements by their index as a name.
     members: Vec<(String, usize)>,
     elements: Vec<(u64, usize)>,
     /// The number of the path that ends here.
@@ -60,10 +62,14 @@ impl PathTree {
 
     fn grow(&mut self, at: usize, step: &Step) -> usize {
         let new = self.places.len();
-        match step {
-            Step::Name(name) => self.places[at].members.push((name.clone(), new)),
-            Step::Index(index) => self.places[at].elements.push((*index, new)),
-        }
+        // In JavaScript `list["0"]` is an element, and `object[0]` a member.
+        let (name, index) = match step {
+            Step::Name(name) => (name.clone(), name.parse().ok().filter(|index: &u64| index.to_string() == *name)),
+            Step::Index(index) => (index.to_string(), Some(*index)),
+        };
+        let Place { members, elements, .. } = &mut self.places[at];
+        members.push((name, new));
+        elements.extend(index.map(|index| (index, new)));
         self.places.push(Place::default());
         new
     }
@@ -99,14 +105,25 @@ impl PathTree {
         if object { !members.is_empty() } else { !elements.is_empty() }
     }
 
+    /// Notes the answer about the elements of a text, which are characters. Its length is not looked at.
+    pub(super) fn characters(&self, at: usize, answers: &mut [Answer]) {
+        for (_, element) in &self.places[at].elements {
+            if let Some(leaf) = self.places[*element].leaf {
+                answers[leaf] = Answer::of_kind(Kind::String as usize);
+            }
+            // A character is a text.
+            self.characters(*element, answers);
+        }
+    }
+
     /// Forgets the answers about this value and all below it.
     pub(super) fn clear(&self, at: usize, answers: &mut [Answer]) {
-        let Place { members, elements, leaf } = &self.places[at];
+        let Place { members, leaf, .. } = &self.places[at];
         if let Some(leaf) = leaf {
             answers[*leaf] = Answer::MISSING;
         }
-        let members = members.iter().map(|(_, member)| *member);
-        members.chain(elements.iter().map(|(_, element)| *element)).for_each(|below| self.clear(below, answers));
+        // Each element is a member, too.
+        members.iter().for_each(|(_, below)| self.clear(*below, answers));
     }
 }
 

@@ -135,6 +135,10 @@ impl Look<'_> {
         match first {
             b'{' if self.tree.enters(at, true) => self.bracket(start).and_then(|_| self.object(start, at)),
             b'[' if self.tree.enters(at, false) => self.bracket(start).and_then(|_| self.array(start, at)),
+            b'"' if self.tree.enters(at, false) => {
+                self.tree.characters(at, self.answers);
+                self.other(start)
+            }
             _ => self.other(start),
         }
     }

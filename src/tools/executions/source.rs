@@ -12,6 +12,7 @@ use crate::execution::{self, Header, StoredExecution, StoredProjection};
 use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress, Reading};
 use crate::store::{self, Store};
 use crate::tools::Error;
+use crate::workflow::file::Files;
 
 /// How many tokens [`Origin::mark`] adds at most. Every answer about an execution leaves room for them, so that the answer
 /// is the same from both sources.
@@ -147,6 +148,15 @@ impl Source {
         let Some(api) = &self.api else { return Err(store::Error::NotFound(request.id.clone()).into()) };
         let Reading { view, age } = api.read_execution(request, projection, progress).await?;
         Ok(Read { view, origin: age.map_or(origin, |age| Origin::Cache { age: age.as_secs() }) })
+    }
+
+    /// The same, with the execution in a file below the root of these if `id` is the path of one rather than an id.
+    pub(in crate::tools) fn with_file(mut self, id: &str, files: &Files) -> Self {
+        let is_id = id.bytes().all(|byte| byte.is_ascii_digit()) || uuid::Uuid::try_parse(id).is_ok();
+        if !is_id && !self.is_saved(id) {
+            self.saved = [(id.to_owned(), SavedExecution::below(files, id))].into_iter().collect();
+        }
+        self
     }
 
     /// Whether the execution with this id was saved.

@@ -12,6 +12,7 @@ pub mod list_workflows;
 mod location;
 mod memory_store;
 mod publishing;
+mod ran;
 mod raw;
 mod refusal;
 pub mod replace_workflow_from_file;
@@ -23,6 +24,7 @@ pub use location::is_workflow_file;
 pub(super) use location::{EditRequest, Edited, WorkflowLocation};
 pub use memory_store::MemoryStore;
 pub(super) use publishing::{Outcome, PUBLISH, Publishing};
+pub(super) use ran::{RanWorkflow, workflow_that_ran};
 pub(super) use refusal::refused;
 
 use super::{Error, Toolset};

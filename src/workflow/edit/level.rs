@@ -8,6 +8,7 @@ use memchr::memchr2;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::halves::Halves;
 use crate::json::well_formed;
 use crate::workflow::Layout;
 
@@ -165,6 +166,14 @@ impl<'t> Level<'t> {
         }
     }
 
+    /// Writes the name of a member, and the strings in its value, as they were before they were read.
+    pub(super) fn restore_member(&mut self, name: &str, halves: &Halves) {
+        let Some(at) = self.find(name).filter(|_| !halves.is_empty()) else { return };
+        let entry = &mut self.entries[at];
+        let (key, value) = (halves.restored(&entry.key), halves.restored(&entry.value));
+        (entry.key, entry.value) = (key.into(), value.into());
+    }
+
     /// Renames a member, and those that it hides.
     pub(super) fn rename_member(&mut self, from: &str, to: &str) {
         let key = Value::from(to).to_string();
@@ -281,7 +290,7 @@ fn value_bytes(text: &[u8]) -> usize {
 }
 
 /// How long the string is that a text begins with, with its quotes.
-fn string_bytes(text: &[u8]) -> usize {
+pub(super) fn string_bytes(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;

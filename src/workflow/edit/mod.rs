@@ -15,7 +15,9 @@
 //! ```
 
 mod add;
+mod between;
 mod changed;
+mod halves;
 mod level;
 mod node;
 mod operation;
@@ -35,7 +37,9 @@ mod tests;
 use serde_json::Value;
 
 pub use self::add::NewNode;
+pub use self::between::changes_between;
 pub use self::changed::{Changed, Held};
+use self::halves::Halves;
 use self::level::{Level, Style, decoded};
 pub use self::operation::{ConnectionRequest, Operation, Patch};
 pub use self::replace::{Replaced, Replacement};
@@ -59,6 +63,8 @@ pub struct Editor<'t> {
     heads: Vec<Head>,
     /// As they were, and as they are; read by the first edit of them.
     connections: Option<(Connections, Connections)>,
+    /// The names in them that cannot be written as they are read.
+    halves: Halves,
     /// Nodes that were renamed: their connections stay where they are.
     renamed: Vec<(String, String)>,
     notes: Vec<String>,
@@ -103,7 +109,16 @@ impl<'t> Editor<'t> {
         let heads = nodes.values().map(head).collect::<Option<_>>().ok_or_else(no_nodes)?;
         let after = &text[text.trim_ascii_end().len()..];
         let around = [&text[..text.len() - text.trim_ascii_start().len()], after];
-        Ok(Self { around, top, nodes, heads, connections: None, renamed: Vec::new(), notes: Vec::new() })
+        Ok(Self {
+            around,
+            top,
+            nodes,
+            heads,
+            connections: None,
+            halves: Halves::default(),
+            renamed: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// What the caller of the edits should know in addition.
@@ -211,13 +226,24 @@ impl<'t> Editor<'t> {
         self.nodes.remove(at);
     }
 
+    /// The names of the nodes, as they are written.
+    fn name_texts(&self) -> impl Iterator<Item = &str> {
+        // Only a name that was read with U+FFFD can be written in another way.
+        let named = self.heads.iter().map(|head| head.name.as_deref().unwrap_or_default()).enumerate();
+        named.filter(|(_, name)| name.contains('\u{fffd}')).filter_map(move |(at, _)| {
+            let node = Level::open(self.nodes.value(at), self.nodes.inner())?;
+            node.find("name").map(|name| node.written(name))
+        })
+    }
+
     /// The connections, to be changed.
     fn connections(&mut self) -> Result<&mut Connections, Error> {
         if self.connections.is_none() {
             let read: Connections = match self.top.get("connections").filter(|text| *text != "null") {
-                // A name with half a surrogate pair could not be written back.
-                Some(text) => serde_json::from_str(text)
-                    .map_err(|_| Error::NotWorkflow("connections must be an object of well-formed text".to_owned()))?,
+                Some(text) => {
+                    self.halves = Halves::of(self.name_texts().chain([text]))?;
+                    decoded(text).ok_or_else(|| Error::NotWorkflow("connections must be an object".to_owned()))?
+                }
                 None => Connections::default(),
             };
             self.connections = Some((read.clone(), read));
@@ -235,7 +261,7 @@ impl<'t> Editor<'t> {
             self.top.set_member("connections", &serde_json::json!(after));
             return Ok(());
         }
-        let renamed = std::mem::take(&mut self.renamed);
+        let (renamed, halves) = (std::mem::take(&mut self.renamed), std::mem::take(&mut self.halves));
         let was = |name: &str| {
             let mut from = renamed.iter().rev().filter(|(old, _)| before.of(old).is_some());
             from.find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
@@ -250,6 +276,7 @@ impl<'t> Editor<'t> {
             for (name, outputs) in after.sources() {
                 if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
                     level.set_member(name, outputs);
+                    level.restore_member(name, &halves);
                 }
             }
         });

@@ -231,7 +231,11 @@ fn without_nulls(value: &Value) -> Value {
 }
 
 /// The values that differ between two objects, with their paths.
-fn differences([one, other]: [&str; 2], path: &str, found: &mut impl FnMut(String, Option<Held>, Option<Held>)) {
+pub(super) fn differences(
+    [one, other]: [&str; 2],
+    path: &str,
+    found: &mut impl FnMut(String, Option<Held>, Option<Held>),
+) {
     let layout = Layout::default();
     let open = |text| Level::open(text, Style { layout: &layout, depth: 0 }).filter(Level::is_object);
     let (Some(before), Some(after)) = (open(one), open(other)) else { return };

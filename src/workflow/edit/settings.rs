@@ -9,7 +9,7 @@ use crate::workflow::Error;
 use crate::workflow::document::NAME_CHARS;
 
 /// What a node has beside its parameters, and which values it takes (`INode` in `packages/workflow/src/interfaces.ts`).
-const NODE_SETTINGS: [(&str, Takes); 13] = [
+pub(super) const NODE_SETTINGS: [(&str, Takes); 13] = [
     ("disabled", Takes::Flag),
     ("onError", Takes::Word(&["stopWorkflow", "continueRegularOutput", "continueErrorOutput"])),
     ("retryOnFail", Takes::Flag),
@@ -26,7 +26,7 @@ const NODE_SETTINGS: [(&str, Takes); 13] = [
 ];
 
 /// Which values a setting takes.
-enum Takes {
+pub(super) enum Takes {
     Flag,
     Number,
     Text,

@@ -90,6 +90,8 @@ pub struct Scanned {
     pub fault: Option<Fault>,
     /// How many parts of the text are code.
     pub codes: usize,
+    /// Whether some of it runs on a condition only: `if`, `switch`.
+    pub has_branches: bool,
 }
 
 /// A field that is read, or a whole item if the path is empty.
@@ -104,9 +106,11 @@ pub struct Reference {
     /// Its bytes in the text: from the `$` to the end of the path, without the length.
     pub range: Range<usize>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
-    /// with null, undefined or an empty string, a `catch`, or one of n8n's functions for it. An expression is one `{{ }}`, or all of
-    /// a Code node.
+    /// with null, undefined or an empty string, `in`, an `if` that asks for nothing but a value, a `catch`, or a function for it. An
+    /// expression is one `{{ }}`, or all of a Code node.
     pub is_guarded: bool,
+    /// Whether nothing is read: a value is assigned to it, or it is deleted.
+    pub is_written: bool,
 }
 
 /// Where a field is read.
@@ -198,6 +202,7 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }
+        scanned.has_branches |= guard::has_branches(&code);
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));
     }
     scanned.names.sort_by_key(|name| name.range.start);

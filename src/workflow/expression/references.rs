@@ -124,6 +124,7 @@ impl Finder<'_, '_> {
             steps.push((step, next..behind));
             next = behind;
         }
+        let is_written = self.code.source(next) == "=" || self.code.source_before(first) == "delete";
         if matches!(self.link(next), Some(Link::Call(..))) {
             // The name of a method.
             next = steps.pop().map_or(next, |(_, tokens)| tokens.start);
@@ -138,7 +139,8 @@ impl Finder<'_, '_> {
         let range = start.start()..last.end();
         let path = steps.into_iter().map(|(step, _)| step).collect();
         let takes_length = length.is_some();
-        self.scanned.references.push(Reference { origin, path, takes_length, range, is_guarded: false });
+        let is_written = is_written && !takes_length;
+        self.scanned.references.push(Reference { origin, path, takes_length, range, is_guarded: false, is_written });
     }
 
     /// What is read of a node or of the input: `.item.json`, `.first().json`, `.all()[0].json`.

@@ -173,6 +173,9 @@ fn guards_count_for_one_expression() {
         "$json.hasField('a')",
         "$if($json.a, 1, 2)",
         "$ifEmpty($json.a, 1)",
+        "Array.isArray($json.a)",
+        "$json.hasOwnProperty('a')",
+        "'a' in $json",
     ] {
         assert!(guarded(code), "{code}");
     }
@@ -181,6 +184,38 @@ fn guards_count_for_one_expression() {
     }
     let scanned = scan("={{ $json.a }} {{ $json.b || '' }}", Syntax::Expression);
     assert_eq!(scanned.references.iter().map(|one| one.is_guarded).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn an_if_that_asks_for_a_value_is_a_guard() {
+    let scanned = |code: &str| scan(code, Syntax::Code);
+    for (code, expected) in [
+        ("if ($json.a) { f() }", true),
+        ("if ($json.a['b'].c) f()", true),
+        ("if ($json.a === 'x') f()", false),
+        ("if ($json.a.includes('x')) f()", false),
+        ("if (isDone) f($json.a)", false),
+        ("f($json.a)", false),
+    ] {
+        let scanned = scanned(code);
+        assert_eq!(scanned.references[0].is_guarded, expected, "{code}");
+        assert_eq!(scanned.has_branches, code.starts_with("if"), "{code}");
+    }
+    assert!(scanned("switch (x) { case 1: f() }").has_branches);
+    assert!(!scanned("const x = {if: 1}; x.if; for (const y of z) f(y)").has_branches);
+}
+
+#[test]
+fn what_is_assigned_is_not_read() {
+    let written = |code: &str| scan(code, Syntax::Code).references.iter().map(|one| one.is_written).collect::<Vec<_>>();
+    assert_eq!(written("$json.a = $json.b"), [true, false]);
+    assert_eq!(written("$input.item.json.a.b = 1; delete $json.c"), [true, true]);
+    assert_eq!(written("$json.a['b'] = 1"), [true]);
+    for code in
+        ["$json.a += 1", "$json.a == 1", "$json.a++", "f(($json.a) => 1)", "$json.a.length = 0", "$json.a[i] = 1"]
+    {
+        assert_eq!(written(code), [false], "{code}");
+    }
 }
 
 #[track_caller]

@@ -16,16 +16,18 @@ fn a_change_that_may_have_been_made_is_never_sent_again() {
         |_| Reply::json(200, r#"{"id":"w","name":"W","active":false,"nodes":[]}"#).cut_after(20),
     ];
     for answer in broken {
-        let n8n = Server::start(move |request| match request.method.as_str() {
-            "GET" => Reply::json(200, r#"{"id":"w","name":"W","nodes":[],"connections":{},"settings":{}}"#),
-            _ => answer(request),
-        });
-        let mut client = McpClient::start(&n8n.url());
+        let rename = json!([{"type": "setWorkflowMetadata", "name": "N"}]);
         let calls = [
             ("POST", "create_workflow", json!({"name": "W", "nodes": [], "connections": {}})),
             ("PUT", "update_workflow", json!({"id": "w", "name": "N"})),
+            ("PUT", "edit_workflow", json!({"workflowId": "w", "operations": rename})),
         ];
         for (method, tool, arguments) in calls {
+            let n8n = Server::start(move |request| match request.method.as_str() {
+                "GET" => Reply::json(200, r#"{"id":"w","name":"W","nodes":[],"connections":{},"settings":{}}"#),
+                _ => answer(request),
+            });
+            let mut client = McpClient::start(&n8n.url());
             let unsure = client.call(tool, arguments).unwrap_err();
             assert!(unsure.starts_with("n8n did not confirm the change"), "{unsure}");
             assert!(unsure.contains("it may have been made. Check the workflow"), "{unsure}");

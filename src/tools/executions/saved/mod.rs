@@ -15,6 +15,7 @@ use crate::blocking::blocking;
 use crate::json::{Projection, ReadAhead, markup, shown_prefix};
 use crate::n8n::{Progress, Stage};
 use crate::tools::Error;
+use crate::workflow::file::Files;
 
 /// Saved executions, each under the id by which calls ask for it. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,8 @@ impl SavedExecutions {
 pub enum SavedExecution {
     /// In this file.
     File(Arc<Path>),
+    /// In the file of this name, which must be below a root.
+    Below(Files, Arc<str>),
     /// On standard input, which can be read only once.
     StandardInput {
         /// Whether it was.
@@ -54,6 +57,11 @@ impl SavedExecution {
     /// The execution in this file, which is opened when it is read.
     pub fn file(path: &str) -> Self {
         Self::File(Path::new(path).into())
+    }
+
+    /// The execution in a file that a client names: below the root of these files.
+    pub(in crate::tools) fn below(files: &Files, path: &str) -> Self {
+        Self::Below(files.clone(), path.into())
     }
 
     /// The execution on standard input.
@@ -84,6 +92,11 @@ impl SavedExecution {
         match self {
             Self::File(path) => {
                 let file = open(path)?;
+                let total = file.metadata().ok().map(|metadata| metadata.len());
+                Ok((Box::new(file), total))
+            }
+            Self::Below(files, path) => {
+                let file = files.open(path)?;
                 let total = file.metadata().ok().map(|metadata| metadata.len());
                 Ok((Box::new(file), total))
             }

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::compared::CheckedNode;
 use crate::execution::lookup::{self, Of, Question};
-use crate::workflow::expression::{Access, Origin, ParameterText, Reference, Scanned, Step, Syntax, Which, scan};
+use crate::workflow::expression::{
+    Access, NodeName, Origin, ParameterText, Reference, Scanned, Step, Syntax, Which, scan,
+};
 use crate::workflow::parsed::ParsedNode;
 
 /// A reference, and the question that it is.
@@ -17,14 +21,26 @@ pub(super) struct Asked {
     pub reference: String,
     /// Whether its expression, or the condition that it is in, provides for a missing value.
     pub is_guarded: bool,
-    /// Whether its expression asks whether the other node was executed.
-    pub asks_if_executed: bool,
+    /// Whether the other node need not have run: its expression asks whether it did, or code may not come to this reference.
+    pub may_not_run: bool,
     pub question: Question,
 }
 
 /// Conditions that are about whether there is a value (`FilterOperatorType` in `packages/workflow/src/interfaces.ts`; the last
 /// two of If before its version 2).
 const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "isEmpty", "isNotEmpty"];
+
+/// Nodes of which n8n evaluates the parameters for their first item only (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
+const EVALUATED_ONCE: [&str; 8] = [
+    "n8n-nodes-base.respondToWebhook",
+    "n8n-nodes-base.wait",
+    "n8n-nodes-base.stopAndError",
+    "n8n-nodes-base.limit",
+    "n8n-nodes-base.sort",
+    "n8n-nodes-base.splitInBatches",
+    "n8n-nodes-base.aggregate",
+    "n8n-nodes-base.summarize",
+];
 
 /// All references that can be looked up.
 pub(super) fn asked(nodes: &[CheckedNode]) -> Vec<Asked> {
@@ -48,7 +64,7 @@ fn of_reference(
     reference: &Reference,
     by_name: &HashMap<&str, &CheckedNode>,
 ) -> Option<Asked> {
-    if reference.path.is_empty() {
+    if reference.path.is_empty() || is_written(text, scanned, reference) {
         return None;
     }
     let (asking, of) = match &reference.origin {
@@ -59,7 +75,11 @@ fn of_reference(
                 Some(root) => by_name.get(root.as_str())?,
                 None => node,
             };
-            (receiver.ran_as.clone()?, Of::Input(of_which(*which)))
+            let which = match which {
+                Which::Item if is_evaluated_once(&node.node) => Which::First,
+                which => *which,
+            };
+            (receiver.ran_as.clone()?, Of::Input(of_which(which)))
         }
         Origin::Node { name, which } => {
             let output = by_name.get(name.as_str())?.output_as.clone()?;
@@ -67,18 +87,20 @@ fn of_reference(
             (asking, Of::Output { node: output, which: of_which(*which) })
         }
     };
-    let asks_if_executed = match &reference.origin {
+    let may_not_run = match &reference.origin {
         Origin::Node { name, .. } => {
-            scanned.names.iter().any(|named| named.access == Access::IsExecuted && named.name == *name)
+            let asks = |named: &NodeName| named.access == Access::IsExecuted && named.name == *name;
+            scanned.has_branches || scanned.names.iter().any(asks)
         }
         Origin::Input(_) => false,
     };
+    let written = text.text.get(reference.range.clone()).unwrap_or_default();
     Some(Asked {
         node: node.node.name.clone(),
         parameter: text.pointer.clone(),
-        reference: text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
-        is_guarded: reference.is_guarded || is_condition_on_value(&node.node, &text.pointer),
-        asks_if_executed,
+        reference: written.to_owned(),
+        is_guarded: reference.is_guarded || is_condition_on_value(&node.node, &text.pointer, written),
+        may_not_run,
         question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
     })
 }
@@ -88,11 +110,42 @@ fn runs_once(node: &ParsedNode) -> bool {
     node.parameter("mode") != Some("runOnceForEachItem") && !node.node_type.ends_with(".functionItem")
 }
 
-/// Whether a parameter is a side of a condition that is about whether there is a value.
-fn is_condition_on_value(node: &ParsedNode, pointer: &str) -> bool {
-    let Some(condition) = pointer.rsplit_once('/').and_then(|(condition, _)| node.at(condition)) else { return false };
-    let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
-    operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
+/// Whether n8n evaluates the parameters of a node for its first item only.
+fn is_evaluated_once(node: &ParsedNode) -> bool {
+    EVALUATED_ONCE.contains(&node.node_type.as_str()) || node.member("executeOnce") == Some(Value::Bool(true))
+}
+
+/// Whether nothing is read of an item: code assigns the field, or has done so in an earlier statement.
+fn is_written(text: &ParameterText, scanned: &Scanned, reference: &Reference) -> bool {
+    let is_before = |other: &Reference| {
+        let between = text.text.get(other.range.end..reference.range.start);
+        between.is_some_and(|between| between.contains([';', '\n']))
+    };
+    let writes = |other: &Reference| {
+        other.is_written
+            && other.origin == reference.origin
+            && reference.path.starts_with(&other.path)
+            && is_before(other)
+    };
+    reference.is_written || scanned.references.iter().any(writes)
+}
+
+/// Whether a parameter is a side of a condition that is about whether there is a value, or is one beside such a condition on
+/// the same value.
+fn is_condition_on_value(node: &ParsedNode, pointer: &str, reference: &str) -> bool {
+    let asks = |condition: &Value| {
+        let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
+        operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
+    };
+    let above = |pointer: &str| pointer.rsplit_once('/').map(|(above, _)| above.to_owned());
+    let Some(condition) = above(pointer) else { return false };
+    let sides = ["leftValue", "value1"];
+    let is_about = |condition: &Value| {
+        sides.iter().any(|side| condition[side].as_str().is_some_and(|text| text.contains(reference)))
+    };
+    let beside = above(&condition).and_then(|list| node.at(&list)?.as_array());
+    node.at(&condition).is_some_and(asks)
+        || beside.into_iter().flatten().any(|condition| asks(condition) && is_about(condition))
 }
 
 fn of_which(which: Which) -> lookup::Which {

@@ -17,8 +17,17 @@ pub(super) struct CheckedNode {
     pub root: Option<String>,
 }
 
-/// The nodes of a workflow that are not disabled, beside those of the workflow that an execution ran.
-pub(super) fn compared(now: Parsed, then: &Parsed) -> Vec<CheckedNode> {
+/// The nodes of a workflow that are not disabled, beside those of the workflow that an execution ran: as it was saved (`then`)
+/// and, if that is not the same, as n8n ran it.
+pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>) -> Vec<CheckedNode> {
+    if let Some(executed) = executed {
+        for node in &mut now.nodes {
+            let (Some(saved), Some(ran)) = (same_node(&then.nodes, node), same_node(&executed.nodes, node)) else {
+                continue;
+            };
+            node.texts.retain(|text| !is_hidden(saved, ran, &text.pointer));
+        }
+    }
     let before: Before =
         now.nodes.iter().filter_map(|node| Some((node.name.clone(), same_node(&then.nodes, node)?))).collect();
     let stale = stale(&now, then, &before);
@@ -30,11 +39,18 @@ pub(super) fn compared(now: Parsed, then: &Parsed) -> Vec<CheckedNode> {
         let holds = is_fed_as_before && sources.map(|connection| &connection.source).all(is_current);
         let old = old.map(|old| old.name.clone());
         let output_as = old.clone().filter(|_| is_current(&node.name));
+        // Which of several nodes a sub-node worked for is not known.
+        let holds = holds && users(&now.connections, &node.name).len() < 2;
         (old.filter(|_| holds), output_as, root(&now.connections, &node.name))
     };
     let found: Vec<_> = now.nodes.iter().map(beside).collect();
     let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
     nodes.map(|(node, (ran_as, output_as, root))| CheckedNode { node, ran_as, output_as, root }).collect()
+}
+
+/// Whether n8n's editor hides a parameter, such as the body of a request that sends none: it was saved, and is not evaluated.
+fn is_hidden(saved: &ParsedNode, ran: &ParsedNode, pointer: &str) -> bool {
+    saved.at(pointer).is_some() && ran.at(pointer).is_none()
 }
 
 /// The nodes of the execution, by the names that they have now.
@@ -73,11 +89,11 @@ fn stale(now: &Parsed, then: &Parsed, before: &Before<'_>) -> HashSet<String> {
     stale
 }
 
-/// The node at the end of the connections of a sub-node.
+/// The node at the end of the connections of a sub-node; `None` if there are several.
 fn root(connections: &[Connection], node: &str) -> Option<String> {
     let used_by = |node: &str| {
-        let connection = connections.iter().find(|one| one.source == node && one.output.kind.starts_with("ai_"));
-        connection.map(|connection| connection.target.clone())
+        let mut users = users(connections, node).into_iter();
+        users.next().filter(|_| users.next().is_none()).map(str::to_owned)
     };
     let mut root = used_by(node)?;
     for _ in 0..connections.len() {
@@ -87,4 +103,10 @@ fn root(connections: &[Connection], node: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// The nodes that a sub-node works for.
+fn users<'a>(connections: &'a [Connection], node: &str) -> BTreeSet<&'a str> {
+    let is_its = |one: &&Connection| one.source == node && one.output.kind.starts_with("ai_");
+    connections.iter().filter(is_its).map(|one| one.target.as_str()).collect()
 }

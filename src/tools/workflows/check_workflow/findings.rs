@@ -12,16 +12,25 @@ const FEW_ITEMS: u64 = 5;
 /// The place of null among the kinds.
 const NULL: usize = 0;
 
-/// The problem of a reference, if it has one.
-pub(super) fn finding(asked: &Asked, found: &Found) -> Option<Row> {
+/// The problem of a reference, if it has one; `all` are those that were asked.
+pub(super) fn finding(asked: &Asked, found: &Found, all: &[Asked]) -> Option<Row> {
     match found.outcome {
-        Outcome::SourceNotRun if !asked.is_guarded && !asked.asks_if_executed => {
+        Outcome::SourceNotRun if !asked.is_guarded && !asked.may_not_run => {
             let Of::Output { node, .. } = &asked.question.of else { return None };
             Some(Row { detail: Some(format!("'{node}' did not run.")), ..row(asked, "nodeNotRun", "error") })
         }
-        Outcome::LookedUp if found.items > 0 => looked_up(asked, found),
+        Outcome::LookedUp if found.items > 0 && !is_alternative(asked, found, all) => looked_up(asked, found),
         _ => None,
     }
+}
+
+/// Whether the expression also reads what was probably meant: `$json.mail ?? $json.Mail`.
+fn is_alternative(asked: &Asked, found: &Found, all: &[Asked]) -> bool {
+    let Some(near) = found.near.as_ref().filter(|_| asked.is_guarded) else { return false };
+    let reads = |other: &&Asked| {
+        (&other.node, &other.parameter) == (&asked.node, &asked.parameter) && other.question.of == asked.question.of
+    };
+    all.iter().filter(reads).any(|other| other.question.path == *near)
 }
 
 fn looked_up(asked: &Asked, found: &Found) -> Option<Row> {
@@ -35,7 +44,7 @@ fn looked_up(asked: &Asked, found: &Found) -> Option<Row> {
         return is_wrong.then(|| Row {
             near,
             has_default: asked.is_guarded,
-            ..counted(asked, found, "missingField", severity, None)
+            ..counted(asked, found, "missingField", severity, found.first_missing.as_ref())
         });
     }
     if of_value.len() > 1 {

@@ -14,14 +14,14 @@ use self::asked::{Asked, asked};
 use self::compared::{CheckedNode, compared};
 use self::findings::finding;
 pub(super) use self::row::Row;
-use super::WorkflowLocation;
 use super::change::refused;
+use super::{RanWorkflow, WorkflowLocation, workflow_that_ran};
 use crate::blocking::blocking;
 use crate::budget::Ladder;
 use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
 use crate::n8n::{ListQuery, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
-use crate::toolkit::{Effect, Id, Locale, Text, arguments};
+use crate::toolkit::{Effect, IdOrFile, Locale, Text, arguments};
 use crate::tools::executions::{Read, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
@@ -35,8 +35,7 @@ use crate::workflow::{self, Document};
 pub static TOOL: Tool = Tool {
     name: "check_workflow",
     title: "Check a workflow",
-    description: "Find faults in a workflow's structure and, with executionId, expressions whose fields that execution's items \
-                  lack.",
+    description: "Find faults in a workflow's structure and, with executionId, expressions whose fields its items lack.",
     parameters: CheckWorkflow::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<CheckWorkflow>(),
@@ -44,8 +43,8 @@ pub static TOOL: Tool = Tool {
 
 arguments! {
     struct CheckWorkflow {
-        workflow_id: Option<Text> = "An id, or a workflow file (default: as it ran).",
-        execution_id: Option<Id> = "Look its items up.",
+        workflow_id: Option<Text> = "Id or file (default: as it ran).",
+        execution_id: Option<IdOrFile> = "Id or file.",
         node_name: Option<Text> = "Only this node.",
         max_tokens: Tokens<1000> = FEW_TOKENS,
     }
@@ -123,10 +122,10 @@ impl ToolCall for CheckWorkflow {
             return Ok(self.answer(report, None, locale));
         };
         let request = execution(id, None);
-        let source = context.executions();
+        let source = context.executions().with_file(&request.id, &context.files);
         let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
-        let (runs, is_read_once) = (view?, source.is_read_once(&request.id));
-        let ran = self.version_that_ran(&context, draft.as_ref(), &runs, &progress).await;
+        let (mut runs, is_read_once) = (view?, source.is_read_once(&request.id));
+        let ran = self.ran(&context, draft.as_ref(), &mut runs, &progress).await;
         // Scanning all expressions takes time.
         let prepared = blocking(move || {
             let known = Known { catalogue: catalogue.as_deref(), draft, ran, is_read_once };
@@ -152,8 +151,7 @@ struct Known<'a> {
     catalogue: Option<&'a Catalogue>,
     /// The workflow that is checked, if it is not the one that ran.
     draft: Option<Document>,
-    /// The workflow that ran, as it was saved.
-    ran: Option<Document>,
+    ran: Option<RanWorkflow>,
     is_read_once: bool,
 }
 
@@ -181,8 +179,7 @@ fn prepare(
     node: Option<&str>,
     locale: Locale,
 ) -> Result<(Report, Option<Grounds>), Error> {
-    let ran = ran.or_else(|| Document::parse(runs.workflow.as_deref()?).ok());
-    let checked = draft.as_ref().or(ran.as_ref());
+    let checked = draft.as_ref().or(ran.as_ref().map(|ran| &ran.document));
     let mut report = structure(catalogue, checked, node)?;
     let (ja, en) = match (checked, &ran) {
         _ if runs.redacted => (
@@ -195,7 +192,8 @@ fn prepare(
         ),
         (Some(checked), Some(ran)) => {
             let parsed = |document| Parsed::of(document).map_err(|error| unusable(&error));
-            let nodes = compared(parsed(checked)?, &parsed(ran)?);
+            let executed = ran.executed.as_ref().map(parsed).transpose()?;
+            let nodes = compared(parsed(checked)?, &parsed(&ran.document)?, executed.as_ref());
             let asked = asked(&nodes);
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
@@ -210,9 +208,9 @@ fn prepare(
 
 impl Report {
     /// Adds what the items of an execution say.
-    fn look_up(&mut self, nodes: &[CheckedNode], asked: &[Asked], found: &[Found], runs: &RunsView, locale: Locale) {
-        for (asked, found) in asked.iter().zip(found) {
-            let Some(row) = finding(asked, found) else { continue };
+    fn look_up(&mut self, nodes: &[CheckedNode], all: &[Asked], found: &[Found], runs: &RunsView, locale: Locale) {
+        for (asked, found) in all.iter().zip(found) {
+            let Some(row) = finding(asked, found, all) else { continue };
             match self.rows.iter_mut().find(|known| known.repeats(&row)) {
                 Some(known) => known.times += 1,
                 None => self.rows.push(row),
@@ -237,27 +235,21 @@ impl Report {
 }
 
 impl CheckWorkflow {
-    /// The version of a workflow in n8n that the execution ran, as it was saved. The execution itself has it with every
-    /// default filled in; that is what is left where n8n has no versions, or keeps this one no longer.
-    async fn version_that_ran(
+    /// The workflow that ran. Without another one to compare it with, it is checked as the execution has it.
+    async fn ran(
         &self,
         context: &Context,
         draft: Option<&Document>,
-        runs: &RunsView,
+        runs: &mut RunsView,
         progress: &Progress,
-    ) -> Option<Document> {
-        let (id, draft, version) = (self.workflow_id.as_deref()?, draft?, runs.header.workflow_version.as_deref()?);
-        let is_its_own = runs.header.workflow_id.as_deref() == Some(id);
-        match WorkflowLocation::of(id) {
-            WorkflowLocation::N8n(_) if is_its_own && draft.version().as_deref() == Some(version) => {
-                Some(draft.clone())
-            }
-            WorkflowLocation::N8n(id) if is_its_own => {
-                let text = context.n8n().ok()?.workflow_version_text(&id, version, progress).await.ok()?;
-                Document::parse(&text).ok()
-            }
-            _ => None,
+    ) -> Option<RanWorkflow> {
+        let executed = runs.workflow.take();
+        if draft.is_none() {
+            let document = Document::parse(&executed?).ok()?;
+            return Some(RanWorkflow { document, executed: None });
         }
+        let is_its_own = self.workflow_id == runs.header.workflow_id;
+        workflow_that_ran(context, &runs.header, executed, draft.filter(|_| is_its_own), progress).await
     }
 
     /// Which execution of a workflow in n8n can be asked about.

@@ -18,20 +18,21 @@ use crate::toolkit::answer::{is_zero, success};
 use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::catalogue::Catalogue;
-use crate::workflow::edit::{Changed, Operation, edited};
+use crate::workflow::edit::{Changed, Operation, changes_between, edited};
+use crate::workflow::parsed::Parsed;
 use crate::workflow::problems::problems as structural_problems;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "edit_workflow",
     title: "Edit a workflow",
-    description: "Change parts of a workflow, all or nothing, as a draft. Operations {type, …}: setNodeParameter {nodeName, path, \
-                  value}, removeNodeParameter, updateNodeParameters {nodeName, parameters} (merge), patchNodeParameter \
-                  {nodeName, path, patches: [{find, replace}]}, setNodeSettings {nodeName, settings}, addNode {node: {name, \
-                  type, parameters}, after?, sourceOutput?}, removeNode {nodeName, reconnect?}, renameNode {oldName, newName}, \
-                  addConnection, removeConnection {source, target, sourceOutput?, targetInput?}, setWorkflowSettings \
-                  {settings}, setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. path: a JSON Pointer \
-                  below parameters (/rules/0/value; - appends).",
+    description: "Change parts of a workflow, all or nothing, as a draft. Operations {type, nodeName, …}: setNodeParameter {path, \
+                  value}, removeNodeParameter {path}, updateNodeParameters {parameters} (merge), patchNodeParameter {path, \
+                  patches: [{find, replace}]}, setNodeSettings {settings}, removeNode {reconnect?}. Without nodeName: addNode \
+                  {node: {name, type, parameters}, after?, sourceOutput?}, renameNode {oldName, newName}, addConnection, \
+                  removeConnection {source, target, sourceOutput?, targetInput?}, setWorkflowSettings {settings}, \
+                  setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. path: a JSON Pointer below parameters \
+                  (/rules/0/value; - appends).",
     parameters: EditWorkflow::PARAMETERS,
     effect: Effect::Change,
     handler: Handler::of::<EditWorkflow>(),
@@ -39,10 +40,10 @@ pub static TOOL: Tool = Tool {
 
 arguments! {
     struct EditWorkflow {
-        workflow_id: Text = "An id, or a workflow file.",
+        workflow_id: Text = "Id or file.",
         operations: Objects = "1 to 50.",
         dry_run: Switch = "Write nothing.",
-        publish: Switch = "Also publish, in n8n.",
+        publish: Switch = "Also publish.",
         expect_version_id: Option<Text> = "Refuse another version.",
     }
 }
@@ -111,7 +112,11 @@ impl ToolCall for EditWorkflow {
         let edited = match operations.as_slice() {
             [Operation::RestoreVersion { version_id }] => {
                 let restored = location.restore(&context, &request, &progress, version_id).await?;
-                restored.with(Made { changes: Vec::new(), notes: Vec::new() })
+                blocking(move || {
+                    let changes = restored_changes(&restored);
+                    restored.with(Made { changes, notes: Vec::new() })
+                })
+                .await
             }
             _ => {
                 let catalogue = catalogue.clone();
@@ -131,6 +136,15 @@ impl ToolCall for EditWorkflow {
             Ok(answer(&self.workflow_id, context.locale, &request, edited, unset, &problems))
         })
         .await
+    }
+}
+
+/// What returning to another version changed.
+fn restored_changes(restored: &Edited<()>) -> Vec<Changed> {
+    match [&restored.before, &restored.after].map(Parsed::of) {
+        [Ok(before), Ok(after)] => changes_between(&before, &after),
+        // A file can have been anything.
+        _ => Vec::new(),
     }
 }
 

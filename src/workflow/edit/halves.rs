@@ -1,0 +1,78 @@
+//! Names with half a surrogate pair, which n8n's editor can make, and which no Rust text can hold: they are read with U+FFFD in
+//! its place, and written back as they were.
+
+use std::collections::BTreeMap;
+
+use super::level::{decoded, string_bytes};
+use crate::workflow::Error;
+
+/// JSON strings that cannot be written as they are read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Halves(BTreeMap<String, String>);
+
+impl Halves {
+    /// Those among the strings of these JSON texts.
+    ///
+    /// # Errors
+    /// [`Error::NotWorkflow`] if two of them are read as the same text.
+    pub(super) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Error> {
+        let mut halves = Self::default();
+        for raw in texts.into_iter().filter(|text| text.contains('\\') || text.contains('\u{fffd}')).flat_map(strings) {
+            let Some(read) = decoded::<String>(raw).filter(|read| read.contains('\u{fffd}')) else { continue };
+            let known = halves.0.insert(json(&read), raw.to_owned());
+            if known.is_some_and(|known| known != raw) {
+                return Err(Error::NotWorkflow(
+                    "two names differ only in halves of surrogate pairs; rename one of them in n8n's editor first"
+                        .to_owned(),
+                ));
+            }
+        }
+        Ok(halves)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A JSON text with its strings as they were written.
+    pub(super) fn restored(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (read, raw)| text.replace(read, raw))
+    }
+}
+
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The strings of a JSON text, with their quotes.
+fn strings(json: &str) -> impl Iterator<Item = &str> {
+    let mut rest = json;
+    std::iter::from_fn(move || {
+        let from = rest.find('"')?;
+        let len = string_bytes(&rest.as_bytes()[from..]);
+        let (string, after) = rest[from..].split_at(len);
+        rest = after;
+        Some(string)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_written_back_as_they_were() {
+        let text = r#"{"a \ud83d":[{"node":"b\udc00"},"plain","\ud83d\ude00"]}"#;
+        let halves = Halves::of([text]).unwrap();
+        let read: serde_json::Value = decoded(text).unwrap();
+        assert_eq!(halves.restored(&read.to_string()), text.replace(r"\ud83d\ude00", "\u{1f600}"));
+        assert!(Halves::of([r#"["a\"", 1]"#]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn two_that_are_read_alike_are_refused() {
+        assert!(Halves::of([r#"["\ud83d", "\ud83e"]"#]).is_err());
+        assert!(Halves::of(["[\"\\ud83d\"]", "\"\u{fffd}\""]).is_err());
+        assert!(Halves::of([r#"["\ud83d", "\ud83d"]"#]).is_ok());
+    }
+}
