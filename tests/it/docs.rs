@@ -131,7 +131,8 @@ fn shell_commands(line: &str) -> Vec<Vec<String>> {
                 quote = Some(char);
                 word.get_or_insert_default();
             }
-            (None, ' ' | '|' | ';' | '&') => {
+            // A file that is read or written begins a command that is none of ours.
+            (None, ' ' | '|' | ';' | '&' | '<' | '>') => {
                 commands.last_mut().unwrap().extend(word.take());
                 if char != ' ' {
                     commands.push(vec![]);

@@ -117,7 +117,7 @@ fn compare(store: &Path, bodies: &[Value], has_versions: bool, is_bundle: bool) 
             assert_eq!(names(found), names(&expected), "{kind}");
         }
         assert_eq!(found.len(), expected.len(), "{kind}");
-        assert!(found.len() > 40, "{kind}");
+        assert!(found.len() > 20, "{kind}");
     }
 }
 
@@ -357,9 +357,9 @@ fn memory_does_not_grow_with_an_execution() {
         (peak, bytes)
     };
     for kind in ["items", "runs"] {
-        let (small, large) = (peak(400, kind), peak(16_000, kind));
+        let (small, large) = (peak(2_000, kind), peak(16_000, kind));
         println!("{kind}: peak and output in bytes: {small:?}, {large:?}");
-        assert!(large.1 > 30 * small.1, "{kind}: {small:?} {large:?}");
+        assert!(small.0 > 0 && large.1 > 7 * small.1, "{kind}: {small:?} {large:?}");
         assert!(large.0 < small.0 + GROWTH, "{kind}: {small:?} {large:?}");
     }
 }
