@@ -157,11 +157,11 @@ fn traces_that_n8n_has_sent_are_left_out() {
 type Arrived = (String, Value);
 
 /// A collector that answers one request after another with these statuses, then with 200.
-fn collector(statuses: &[u16], more: &'static str) -> (String, mpsc::Receiver<Arrived>) {
+fn collector(statuses: &'static [u16], more: &'static str) -> (String, mpsc::Receiver<Arrived>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (sender, arrived) = mpsc::channel();
-    let mut statuses = statuses.to_vec().into_iter();
+    let mut statuses = statuses.iter().copied();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = BufReader::new(stream.unwrap());
