@@ -431,9 +431,8 @@ fn depend_on_more<'a>(case: &Case<'a>, now: &Recording, differs: &[String]) -> V
     let ran_for_real =
         |node: &&ParsedNode| now.nodes.contains_key(&node.name) && !played.contains(revisions.name_then(&node.name));
     // One without a date takes the current one, which only its items show.
-    let has_other_date = |node: &ParsedNode| {
-        node.is(DATE_TIME) && revisions.is_original() && differs.iter().any(|name| *name == node.name)
-    };
+    let has_other_date =
+        |node: &ParsedNode| node.is(DATE_TIME) && revisions.is_original() && differs.contains(&node.name);
     let nodes = revisions.now.workflow.nodes.iter().filter(ran_for_real);
     let depends = nodes.filter(|node| depends_on_more_than_items(node) || has_other_date(node));
     depends.map(|node| node.name.as_str()).collect()
