@@ -132,7 +132,6 @@ fn store_of_many() -> N8nFolder {
     let connection = store.open();
     let now = jiff::Timestamp::now();
     let ago = |seconds: i64| (now - jiff::SignedDuration::from_secs(seconds)).strftime("%FT%T.000Z").to_string();
-
     let run = |ms: u64, json: Value| {
         json!([{"executionIndex": 0, "startTime": 1_795_226_662_000_u64, "executionTime": ms, "executionStatus": "success", "source": [],
             "data": {"main": [[{"json": json}]]}}])
