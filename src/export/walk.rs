@@ -68,12 +68,14 @@ impl<'a> Walk<'a> {
 struct Batch<'a, P: StoredProjection> {
     projection: &'a P,
     reveal: bool,
-    visited: Vec<(Listed, Visit<(u64, P::View)>)>,
+    visited: Vec<(Listed, Visit<Measured<P::View>>)>,
 }
 
+/// How long a text is, bytes, and what was made of it.
+type Measured<V> = (u64, V);
+
 impl<P: StoredProjection> Visitor for Batch<'_, P> {
-    /// How long the text is, and the view.
-    type View = (u64, P::View);
+    type View = Measured<P::View>;
 
     fn read(&self, execution: Execution<'_>) -> Self::View {
         let Execution { row, header, workflow, mut data } = execution;

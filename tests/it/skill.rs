@@ -111,6 +111,6 @@ fn it_is_a_skill_that_fits_and_names_only_what_there_is() {
     let tools: Vec<_> = TOOLSETS.iter().flat_map(|toolset| toolset.tools).map(|tool| tool.name).collect();
     let code = body.split('`').skip(1).step_by(2).filter(|text| text.contains('_') && !text.contains([' ', '\n']));
     for name in code.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')) {
-        assert!(name == "_guidance" || tools.iter().any(|tool| *tool == name), "{name} is no tool");
+        assert!(name == "_guidance" || tools.contains(&name), "{name} is no tool");
     }
 }

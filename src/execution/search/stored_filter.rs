@@ -25,20 +25,20 @@ const LEAST_PART: usize = 4;
 #[derive(Debug)]
 pub(in crate::execution) enum StoredFilter {
     /// A text or the name of a member.
-    Text(Prefilter, usize),
+    Text(Box<Prefilter>, usize),
     /// A number, or a text that could also be an index.
-    Number(NumberFilter),
+    Number(Box<NumberFilter>),
 }
 
 impl StoredFilter {
     /// `None` if a text does not show whether a value of it matches.
     pub(in crate::execution) fn of(query: &ValueQuery) -> Option<Self> {
         if let Some(number) = number_filter(query) {
-            return Some(Self::Number(number));
+            return Some(Self::Number(Box::new(number)));
         }
         // Each character has six bytes at most, as an escape.
         let overlap = OVERLAP + 6 * query.text.as_ref().map_or(0, |text| text.literal.as_ref().map_or(0, String::len));
-        Some(Self::Text(query.prefilter()?, overlap))
+        Some(Self::Text(Box::new(query.prefilter()?), overlap))
     }
 
     /// Whether a value of the execution with this text may match.
