@@ -26,23 +26,20 @@ const SEPARATOR: &str = " · ";
 /// assert_eq!(visible_text("<b>not a document</b>"), None);
 /// ```
 pub fn visible_text(text: &str) -> Option<String> {
-    if !is_document(text) {
-        return None;
-    }
-    let mut page =
-        Page { rest: &text[..text.floor_char_boundary(READ_BYTES)], title: String::new(), text: String::new() };
+    let document = document(text)?;
+    let rest = &document[..document.floor_char_boundary(READ_BYTES)];
+    let mut page = Page { rest, title: String::new(), text: String::new() };
     page.read();
     let parts = [page.title.trim(), page.text.trim()];
     let visible = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(SEPARATOR);
     (!visible.is_empty()).then_some(visible)
 }
 
-/// Whether a text begins as a document does.
-fn is_document(text: &str) -> bool {
-    let start = text.trim_start_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
-    ["<!doctype html", "<html"]
-        .iter()
-        .any(|begin| start.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin)))
+/// The text from its first tag on, if it begins as a document does.
+fn document(text: &str) -> Option<&str> {
+    let document = text.trim_start_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
+    let begins = |begin: &&str| document.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin));
+    ["<!doctype html", "<html"].iter().any(|begin| begins(begin)).then_some(document)
 }
 
 struct Page<'a> {

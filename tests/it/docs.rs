@@ -17,8 +17,9 @@ use crate::server::{Reply, Server};
 const README_LINES: usize = 180;
 
 /// Options of other programs that the documentation mentions.
-const FOREIGN_OPTIONS: [&str; 15] = [
+const FOREIGN_OPTIONS: [&str; 16] = [
     "--add-host",
+    "--all",
     "--dry-run",
     "--env",
     "--generate-hashes",

@@ -559,7 +559,9 @@ fn slips_in_references_are_found_with_what_was_meant() {
             let unlike: Vec<_> = places.iter().filter_map(|place| Some((place, place.unlike()?))).collect();
             let answer = check(&folder, &mut client, &rewritten(&body, unlike.clone()));
             let is_looked_up = |place: &Place, written: &str| {
-                problem_of(&answer, &body, place, written).is_some() && occurs(&body, &place.reference.path)
+                let problem = problem_of(&answer, &body, place, written);
+                let is_missing = problem.is_some_and(|problem| problem["rule"] == "missingField");
+                is_missing && occurs(&body, &place.reference.path)
             };
             let places: Vec<_> = unlike.iter().filter(|(place, written)| is_looked_up(place, written)).collect();
             references += places.len();

@@ -456,7 +456,7 @@ fn a_terminated_command_leaves_no_copy() {
             _ => answering.answer(request),
         });
         let mut command = std::process::Command::new(crate::support::binary());
-        command.args(["prove", "5", "--check"]).env("N8N_URL", n8n.url()).env("N8N_API_KEY", "key");
+        command.args(["prove", "5", "--check"]).env("N8N_URL", n8n.url()).env("N8N_API_KEY", crate::mcp_client::KEY);
         let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
         crate::wait::eventually("both copies exist", || proof.copies().len() == 2);
         let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
@@ -475,7 +475,7 @@ fn the_command_line_checks_a_replay() {
     let prove = |more: &[&str]| {
         let mut command = std::process::Command::new(crate::support::binary());
         command.args(["prove", "5", "--json", "--locale", "en"]).args(more);
-        let output = command.env("N8N_URL", n8n.url()).env("N8N_API_KEY", "key").output().unwrap();
+        let output = command.env("N8N_URL", n8n.url()).env("N8N_API_KEY", crate::mcp_client::KEY).output().unwrap();
         (
             output.status.code(),
             String::from_utf8_lossy(&output.stdout).into_owned(),

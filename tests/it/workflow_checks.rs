@@ -115,6 +115,7 @@ fn wrong_expressions_are_named_with_what_was_meant() {
 /// what n8n's editor hides.
 fn n8n(body: &Value) -> (WorkflowStore, Server) {
     let mut filled = body.clone();
+    filled["workflowId"] = json!("w");
     for node in filled["workflowData"]["nodes"].as_array_mut().unwrap() {
         node["parameters"]["authenticationOfTests"] = json!("none");
         node["parameters"]["noticeOfTests"] = json!("");
@@ -122,6 +123,7 @@ fn n8n(body: &Value) -> (WorkflowStore, Server) {
     let store = WorkflowStore::new(Flavour::V2);
     let mut workflow = body["workflowData"].clone();
     workflow["id"] = json!("w");
+    workflow["versionId"] = body["workflowVersionId"].clone();
     for node in workflow["nodes"].as_array_mut().unwrap() {
         node["parameters"]["hiddenOfTests"] = json!("={{ $json.leftOver }}");
     }

@@ -19,7 +19,7 @@ use self::item::ItemHashes;
 use super::Error;
 use super::failure::Failure;
 use super::header::Header;
-use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
+use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
 use super::source::InputSource;
 use super::workflow;
 use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadAt, ReadError, Spool};
@@ -223,9 +223,11 @@ impl Projection for RecordingProjection {
         }
     }
 
-    /// Byte for byte: what a node answers in a copy is what was recorded, half of a surrogate pair included.
+    /// Byte for byte: what a node answers in a copy is what was recorded, half of a surrogate pair included. What is downloaded
+    /// has U+FFFD in its place, as everything that is shown.
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).capturing(Capture::all())
+        let pruner = Pruner::new(Self::KEEP, self.window());
+        if self.0.are_only_kept() { pruner } else { pruner.capturing(Capture::all()) }
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
@@ -295,13 +297,14 @@ impl Reader {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return item.skip().map(|()| None);
         }
+        if self.wanted.are_only_kept() {
+            return self.keep_line(item);
+        }
         let mut keeper = Keeper { reader: self, has_begun: false };
         let hashes = match item {
             // The window holds every item, or none.
             Item::Omitted(_) => return Ok(None),
             Item::Captured(json) => Some(item::read(&compact(&json), &mut keeper).map_err(ReadError::Io)?),
-            // A line is read at once.
-            Item::Unread(cursor) if keeper.reader.wanted.are_only_kept() => cursor.skip().map(|()| None)?,
             Item::Unread(cursor) => item::stream(cursor, &mut keeper)?,
         };
         self.hashes += 1;
@@ -309,6 +312,22 @@ impl Reader {
             self.incomplete = self.incomplete.or(Some(Incomplete::LargeItem));
         }
         Ok(hashes)
+    }
+
+    /// Keeps an item as a line, without hashes.
+    fn keep_line<R: Read>(&mut self, item: Item<'_, R>) -> Result<Option<ItemHashes>, ReadError> {
+        match item.text()? {
+            ItemText::Json(json) => {
+                let mut keeper = Keeper { reader: self, has_begun: false };
+                keeper.write_all(compact(&json).as_bytes()).map_err(ReadError::Io)?;
+                self.hashes += 1;
+                return Ok(Some(ItemHashes::default()));
+            }
+            // The window holds every item.
+            ItemText::Omitted => {}
+            ItemText::TooLarge => self.incomplete = self.incomplete.or(Some(Incomplete::LargeItem)),
+        }
+        Ok(None)
     }
 
     /// The output in which an item counts, if it does.

@@ -28,7 +28,7 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "find_executions",
     title: "Find executions",
-    description: "Find the executions in which a value occurs, newest first. Pass text or path, and one condition, as in search_execution.",
+    description: "Find the executions in which a value occurs, newest first. Text, path and condition as in search_execution.",
     parameters: FindExecutions::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<FindExecutions>(),
