@@ -37,7 +37,7 @@ arguments! {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Data {
+struct ImportFile {
     #[serde(default)]
     projects: Vec<NewProject>,
     #[serde(default)]
@@ -97,7 +97,7 @@ impl ToolCall for Import {
     async fn run(self, coordinator: Arc<Coordinator>, _caller: Caller) -> Result<Value, Error> {
         let data = Value::Object(self.data);
         check_texts("data", &data)?;
-        let data: Data = serde_json::from_value(data).map_err(|error| {
+        let data: ImportFile = serde_json::from_value(data).map_err(|error| {
             // The value that the error would quote can be a passkey.
             Error::refused(format!("The import is invalid: {}.", without_value(&error)))
         })?;
@@ -117,7 +117,7 @@ fn check_texts(name: &str, value: &Value) -> Result<(), ArgumentError> {
     }
 }
 
-impl Data {
+impl ImportFile {
     /// Refuses rows without an id, a name or a working directory, and ids that occur twice.
     fn check_ids(&self) -> Result<(), Error> {
         let projects = self.projects.iter().map(|new| [("projects", &new.id), ("name", &new.name)]);
@@ -161,7 +161,7 @@ async fn new_credentials(
     Ok(new)
 }
 
-fn write(work: &mut Work<'_>, data: &Data, credentials: &[(String, Credential)]) -> Result<Value, Error> {
+fn write(work: &mut Work<'_>, data: &ImportFile, credentials: &[(String, Credential)]) -> Result<Value, Error> {
     let mut changed = [0u64; 5];
     for new in &data.projects {
         changed[0] += u64::from(new.upsert(work)?);

@@ -75,7 +75,7 @@ impl ToolCall for NodeSearch {
 }
 
 #[derive(Serialize)]
-struct Data {
+struct FoundNodeTypes {
     count: usize,
     nodes: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ fn answer(nodes: impl Iterator<Item = Value>, note: Option<&str>) -> String {
     let entries: Vec<_> = nodes.filter_map(|node| entry(&node)).collect();
     let write = |page: &Page| {
         let nodes = written(&format!("[{}]", page.text));
-        plain(&Data { count: page.shown, nodes, note: note.map(str::to_owned) })
+        plain(&FoundNodeTypes { count: page.shown, nodes, note: note.map(str::to_owned) })
     };
     paged(&entries, MAX_TOKENS, write).text
 }

@@ -289,7 +289,7 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct ExecutionPage<'a> {
     count: usize,
     executions: &'a [Value],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,7 +308,7 @@ fn answer(message: &str, listed: &ListedExecutions, page: &ListPage, max_tokens:
             text(&executions[shown - 1], "id").map(ListCursor::After)
         };
         let (executions, next_cursor) = (&executions[..shown], next.map(|next| page.continued(next)));
-        success(message, &Data { count: shown, executions, left_out: *left_out, next_cursor })
+        success(message, &ExecutionPage { count: shown, executions, left_out: *left_out, next_cursor })
     };
     let numbers = Ladder::new(executions.len()).fewer(|shown| shown, |shown| shown * 7 / 8, 1);
     numbers.largest_that_fits(max_tokens, text).answer

@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct PublicationAnswer<'a> {
     workflow_id: &'a str,
     version_id: &'a str,
     active: bool,
@@ -65,7 +65,7 @@ impl ToolCall for PublishWorkflowVersion {
         let draft = self.active_version(&context, &progress).await?;
         let message = context.locale.choose("バージョンを公開しました", "Version published");
         let (workflow_id, version_id) = (&*self.workflow_id, &*self.version_id);
-        Ok(success(message, &Data { workflow_id, version_id, active: true, draft: draft.as_deref() }))
+        Ok(success(message, &PublicationAnswer { workflow_id, version_id, active: true, draft: draft.as_deref() }))
     }
 }
 

@@ -50,7 +50,7 @@ arguments! {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct RetriedExecution<'a> {
     id: &'a str,
     retry_of: &'a str,
     status: &'a str,
@@ -201,7 +201,7 @@ impl RetryExecution {
         )))
     }
 
-    fn data<'a>(&'a self, locale: Locale, prepared: &'a Prepared, retried: &'a Retried) -> Data<'a> {
+    fn data<'a>(&'a self, locale: Locale, prepared: &'a Prepared, retried: &'a Retried) -> RetriedExecution<'a> {
         let verdict = match (&retried.failure, retried.status.as_str()) {
             (None, "success") => "succeeded",
             (Some((node, _)), _) if *node != prepared.failed => "failsElsewhere",
@@ -218,7 +218,7 @@ impl RetryExecution {
             (true, "notEnded") => format!("Look again: get_execution {{\"id\":\"{}\"}}. stop_execution ends it.", retried.id),
             _ => format!("compare_executions {{\"id\":\"{}\",\"with\":\"{}\"}} shows what differs.", retried.id, self.id),
         };
-        Data {
+        RetriedExecution {
             id: &retried.id,
             retry_of: &self.id,
             status: &retried.status,

@@ -27,7 +27,7 @@ arguments! {
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct StoppedExecution<'a> {
     id: &'a str,
     status: &'a str,
 }
@@ -39,7 +39,7 @@ impl ToolCall for StopExecution {
         let header = stopped.map_err(|error| refused(error, &self.id))?;
         let status = header.ok().and_then(|header| header.status).unwrap_or_else(|| "canceled".to_owned());
         let message = context.locale.choose("実行を停止しました", "Execution stopped");
-        Ok(success(message, &Data { id: &self.id, status: &status }))
+        Ok(success(message, &StoppedExecution { id: &self.id, status: &status }))
     }
 }
 

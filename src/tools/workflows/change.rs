@@ -53,7 +53,7 @@ enum Made {
 const UNSET: [&str; 2] = ["null", "\"DEFAULT\""];
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct ChangedWorkflow<'a> {
     id: &'a str,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,7 +168,7 @@ impl Written {
             Made::Raw(workflow) => raw::answer(message, workflow),
             Made::Outline(outline) => {
                 let active = shows_active.then_some(outline.active);
-                success(message, &Data { id: &outline.id, name: &outline.name, active })
+                success(message, &ChangedWorkflow { id: &outline.id, name: &outline.name, active })
             }
         }
     }

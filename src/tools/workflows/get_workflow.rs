@@ -64,7 +64,7 @@ fn message(locale: Locale) -> &'static str {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct WorkflowAnswer<'a> {
     id: &'a str,
     name: &'a str,
     active: bool,
@@ -80,7 +80,7 @@ fn small(message: &str, outline: &Outline) -> String {
     let write = |page: &Page| {
         let left_out = outline.tags() - page.shown as u64;
         let reason = counted(left_out, "more tag", "more tags");
-        let data = Data {
+        let data = WorkflowAnswer {
             id: &outline.id,
             name: &outline.name,
             active: outline.active,

@@ -54,7 +54,7 @@ impl ToolCall for GetWorkflowConnections {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct ConnectionsAnswer<'a> {
     id: &'a str,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ impl View {
 
     /// The answer: the page first, and n8n's own object in the room that it leaves, at least half.
     fn page(&self, graph: &Graph, list: &Listed, write: impl Fn(&budget::Page) -> String) -> String {
-        let data = |page: &budget::Page, raw: Option<&budget::Page>| Data {
+        let data = |page: &budget::Page, raw: Option<&budget::Page>| ConnectionsAnswer {
             id: &graph.id,
             name: &graph.name,
             truncated: self.truncated(list, page, raw),

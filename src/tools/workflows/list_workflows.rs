@@ -121,7 +121,7 @@ fn joined(tags: &[String]) -> Result<String, Error> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct WorkflowPage {
     count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
@@ -143,7 +143,7 @@ fn answer(message: &str, list: &OutlinePage, page: &PageRequest) -> String {
         }
         answer::success(
             message,
-            &Data { count: shown.shown, truncated: truncated(shown, page), workflows, next_cursor },
+            &WorkflowPage { count: shown.shown, truncated: truncated(shown, page), workflows, next_cursor },
         )
     };
     paged(&entries, if page.raw { MAX_RAW_TOKENS } else { DEFAULT_TOKENS }, write).text

@@ -30,7 +30,7 @@ arguments! {
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct ActivatedWorkflow<'a> {
     id: &'a str,
     name: &'a str,
     active: bool,
@@ -45,7 +45,10 @@ impl ToolCall for SetWorkflowActive {
         if active {
             let now = require_workflow(n8n.read_workflow(&id, false, &OutlineProjection, &progress).await?)?;
             if (Publishing { before: now.published, wanted: publish }).keeps_draft() {
-                return Ok(success(draft_kept(context.locale), &Data { id: &id, name: &now.name, active }));
+                return Ok(success(
+                    draft_kept(context.locale),
+                    &ActivatedWorkflow { id: &id, name: &now.name, active },
+                ));
             }
         }
         let done = n8n.set_workflow_active(&id, active, &OutlineProjection, &progress).await;
@@ -63,7 +66,7 @@ impl ToolCall for SetWorkflowActive {
         } else {
             context.locale.choose("ワークフローを無効化しました", "Workflow deactivated")
         };
-        Ok(success(message, &Data { id: &id, name: &done.name, active }))
+        Ok(success(message, &ActivatedWorkflow { id: &id, name: &done.name, active }))
     }
 }
 

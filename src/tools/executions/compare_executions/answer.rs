@@ -46,7 +46,7 @@ impl DifferenceLimits {
 }
 
 #[derive(Serialize)]
-struct Data {
+struct ComparisonAnswer {
     id: Option<String>,
     with: Option<String>,
     same: u64,
@@ -146,13 +146,13 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn data(&self, limits: DifferenceLimits) -> Data {
+    fn data(&self, limits: DifferenceLimits) -> ComparisonAnswer {
         let id = |(digest, id): (&Digest, Option<&str>)| digest.header.id.clone().or_else(|| id.map(str::to_owned));
         let mut cut = false;
         let nodes = self.comparison.nodes.iter().take(limits.nodes).map(|node| shown_node(node, limits, &mut cut));
         let nodes = nodes.collect();
         let workflow = self.comparison.workflow.as_ref().map(|workflow| shown_workflow(workflow, limits, &mut cut));
-        Data {
+        ComparisonAnswer {
             id: id(self.pair.this),
             with: id(self.pair.other),
             same: self.comparison.same,

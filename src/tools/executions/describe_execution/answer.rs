@@ -65,7 +65,7 @@ struct Answer<'d> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct DescriptionAnswer {
     id: Option<String>,
     workflow_name: String,
     status: Option<String>,
@@ -86,7 +86,7 @@ struct Data {
 }
 
 impl Answer<'_> {
-    fn data(&self, size: Size) -> Data {
+    fn data(&self, size: Size) -> DescriptionAnswer {
         let summary = &self.description.summary;
         let header = &summary.header;
         let word = |word: &Option<String>| word.as_ref().map(|word| shorten_name(word, size.name));
@@ -98,7 +98,7 @@ impl Answer<'_> {
             shown_node(node, self.description, before, (detail, size.name), &mut shown)
         });
         let nodes = nodes.collect();
-        Data {
+        DescriptionAnswer {
             id: word(&header.id).or_else(|| self.id.map(str::to_owned)),
             workflow_name: workflow_name(summary, size.name),
             status: word(&header.status),

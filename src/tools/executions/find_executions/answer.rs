@@ -13,7 +13,7 @@ use crate::units::counted;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct FoundExecutions<'a> {
     executions: Vec<Row<'a>>,
     searched: Searched<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
             true => found.last.as_deref(),
             false => shown.last().map(|last| &*last.id),
         };
-        let data = Data {
+        let data = FoundExecutions {
             executions: shown.iter().map(|found| Row::of(found, limits.chars)).collect(),
             searched: Searched { executions: found.searched, from: found.from.as_deref(), to: found.to.as_deref() },
             not_searched: Some(found.not_searched).filter(|not_searched| *not_searched != NotSearched::default()),

@@ -1,7 +1,7 @@
 //! The answer about a node within its budget.
 
 use super::allotment;
-use super::data::{Data, InputSection, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number, status};
+use super::data::{InputSection, NodeAnswer, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number, status};
 use super::entry_lists::{EntryList, EntryLists, Pages};
 use super::section::Section;
 use super::{NodeQuery, Output};
@@ -198,7 +198,7 @@ impl<'a> Answer<'a> {
         let run = self.run;
         let text = success(
             &message,
-            &Data {
+            &NodeAnswer {
                 execution_id: self.id,
                 node_name: name,
                 node_type: envelope.name(self.node.node_type.as_deref().unwrap_or("unknown")),

@@ -10,7 +10,7 @@ use crate::toolkit::answer::Truncated;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Data<'a> {
+pub(super) struct NodeAnswer<'a> {
     pub execution_id: &'a str,
     pub node_name: String,
     pub node_type: String,

@@ -50,7 +50,7 @@ impl FieldLimits {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct FieldsAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     node_name: Option<String>,
     items: u64,
@@ -175,10 +175,10 @@ struct ShownOutlier {
     missing: bool,
 }
 
-fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Data {
+fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> FieldsAnswer {
     let is_one_node = request.projection.node.is_some();
     let odd = view.outliers.iter().take(limits.entries).map(|one| placed_outlier(one, limits.chars)).collect();
-    Data {
+    FieldsAnswer {
         node_name: view.node.as_ref().map(|node| shorten_name(node, limits.chars)),
         items: view.items,
         truncated: truncated(view, limits),

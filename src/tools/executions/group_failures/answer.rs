@@ -17,7 +17,7 @@ const DESCRIPTION_CHARS: usize = 120;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct FailureGroups<'a> {
     groups: Vec<Row<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
     more_groups: u64,
@@ -124,7 +124,7 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
     let message = locale.choose(&japanese, &english);
     let write = |limits: GroupLimits| {
         let shown = &found.groups[..limits.groups.min(found.groups.len())];
-        let data = Data {
+        let data = FailureGroups {
             groups: shown.iter().map(|group| Row::of(group, limits.part)).collect(),
             more_groups: (found.total - shown.len()) as u64,
             failures: found.failures,

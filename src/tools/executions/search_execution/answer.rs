@@ -49,7 +49,7 @@ impl HitLimits {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct SearchAnswer {
     total: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
@@ -87,7 +87,7 @@ struct ShownHit {
     other: Option<Box<RawValue>>,
 }
 
-fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> Data {
+fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> SearchAnswer {
     let node = |node: &NodeHits| ShownNode {
         node_name: shorten_name(&node.name, limits.chars),
         hits: node.hits,
@@ -95,7 +95,7 @@ fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> Data {
     };
     let mut clipped = 0;
     let hits = view.hits.iter().take(limits.hits).map(|hit| shown_hit(hit, limits, &mut clipped)).collect();
-    Data {
+    SearchAnswer {
         total: view.total,
         truncated: truncated(view, request, limits, clipped),
         notes: notes(view),

@@ -41,7 +41,7 @@ pub fn compose_for_people(summary: &Summary, nodes: usize) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct SummaryAnswer {
     id: Option<String>,
     workflow_id: Option<String>,
     workflow_name: String,
@@ -198,7 +198,7 @@ impl<'a> Answer<'a> {
         success(self.message, &self.data(nodes, lengths, last_name))
     }
 
-    fn data(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> Data {
+    fn data(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> SummaryAnswer {
         let header = &self.summary.header;
         let word = |word: &Option<String>| word.as_ref().map(|word| shorten_name(word, lengths.word));
         let mut available_nodes: Vec<_> = nodes.iter().map(|node| ShownNode::new(node, lengths)).collect();
@@ -209,7 +209,7 @@ impl<'a> Answer<'a> {
         let omitted = self.summary.nodes.len() - after;
         let id = word(&header.id).or_else(|| self.id.map(str::to_owned));
         let guidance = Guidance::new(self.summary, id.as_deref(), nodes.first(), lengths);
-        Data {
+        SummaryAnswer {
             id,
             workflow_id: word(&header.workflow_id),
             workflow_name: workflow_name(self.summary, lengths.header),

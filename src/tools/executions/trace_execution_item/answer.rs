@@ -57,7 +57,7 @@ impl StepLimits {
 }
 
 #[derive(Serialize)]
-struct Data {
+struct TraceAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -108,11 +108,11 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn data(&self, limits: StepLimits) -> Data {
+    fn data(&self, limits: StepLimits) -> TraceAnswer {
         let mut left_out = LeftOut::default();
         let steps = self.route.steps.iter().take(limits.steps).map(|step| self.step(step, limits, &mut left_out));
         let steps = steps.collect();
-        Data { truncated: self.truncated(limits, &left_out), notes: self.notes(), steps }
+        TraceAnswer { truncated: self.truncated(limits, &left_out), notes: self.notes(), steps }
     }
 
     fn step(&self, step: &Step, limits: StepLimits, left_out: &mut LeftOut) -> ShownStep {

@@ -16,7 +16,7 @@ use crate::units::counted;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct TrendAnswer<'a> {
     workflow_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     workflow: Option<String>,
@@ -134,7 +134,7 @@ pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens:
     };
     let write = |limits: TrendLimits| {
         let (moved, too_few) = (&movements.moved, &movements.too_few);
-        let data = Data {
+        let data = TrendAnswer {
             workflow_id: workflow,
             workflow: seen.workflow_name.as_ref().map(|name| shorten_name(name, limits.chars)),
             before: window(periods.begin(), periods.last(), &|execution| execution.period < PERIODS - 1),

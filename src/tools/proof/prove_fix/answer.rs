@@ -15,7 +15,7 @@ use crate::tools::proof::revisions::Revisions;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct ProofAnswer<'a> {
     id: &'a str,
     verdict: &'static str,
     claim: &'a str,
@@ -135,7 +135,7 @@ pub(super) fn compose(
         None => locale.choose("何も実行していません", "Nothing was run"),
     };
     let write = |names: usize| {
-        let data = Data {
+        let data = ProofAnswer {
             id: &facts.id,
             verdict: facts.verdict.name(),
             claim: &claim,

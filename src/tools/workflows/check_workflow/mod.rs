@@ -58,7 +58,7 @@ const MAX_UNREACHED: usize = 20;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct CheckedWorkflow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     workflow_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -295,7 +295,10 @@ impl CheckWorkflow {
             let more = Some(rows.len() - shown).filter(|more| *more > 0);
             let problems = &rows[..shown];
             let (workflow_id, execution_id) = (self.workflow_id.as_deref(), execution_id.as_deref());
-            success(&message, &Data { workflow_id, execution_id, checked, problems, more, unreached: &unreached })
+            success(
+                &message,
+                &CheckedWorkflow { workflow_id, execution_id, checked, problems, more, unreached: &unreached },
+            )
         };
         let ladder = Ladder::new(rows.len().min(MAX_PROBLEMS)).fewer(|shown| shown, |shown| shown - 1, 0);
         ladder.largest_that_fits(self.max_tokens, write).answer

@@ -68,7 +68,7 @@ struct Size {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct EditedWorkflow<'a> {
     id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version_id: Option<&'a str>,
@@ -219,8 +219,17 @@ fn answer(
         let notes = &notes[..shown_notes.min(notes.len())];
         let new_problems = &new_problems[..problems.min(new_problems.len())];
         let old_problems = *old_problems;
-        let data =
-            Data { id, version_id, previous_version_id, active, published, changes, notes, new_problems, old_problems };
+        let data = EditedWorkflow {
+            id,
+            version_id,
+            previous_version_id,
+            active,
+            published,
+            changes,
+            notes,
+            new_problems,
+            old_problems,
+        };
         success(&message, &data)
     };
     let problems = new_problems.len().min(MAX_PROBLEMS);
