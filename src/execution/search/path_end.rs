@@ -1,7 +1,6 @@
 //! The end of a path: which values a search is about.
 
-use super::query::Condition;
-use crate::json::{CUT_NAME_CHARS, Prefilter, Written};
+use crate::json::{CUT_NAME_CHARS, Written};
 
 /// The end of a path, such as `customer.address` or `lines[].taxRate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +45,6 @@ impl PathEnd {
         let name = self.0.rsplit('.').next().unwrap_or_default();
         let is_open = name.is_empty() || name.contains(['[', ']', '…']);
         (!is_open && !matches!(&*self.0, "message" | "error.message")).then_some(name)
-    }
-
-    pub(super) fn prefilter(&self, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
-        Prefilter::member(self.name()?, move |value| {
-            condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
-        })
     }
 }
 

@@ -8,7 +8,6 @@ use std::str::Chars;
 use regex::{Regex, RegexBuilder};
 
 use super::path_end::PathEnd;
-use super::related::text_number;
 use crate::json::{Prefilter, Written, shorten, well_formed};
 
 /// The most memory of a compiled regular expression, bytes; and of its cache.
@@ -147,7 +146,7 @@ impl ValueQuery {
             {
                 Prefilter::text(text, false)
             }
-            condition => self.path.as_ref().and_then(|end| end.prefilter(condition.clone(), self.as_numbers)),
+            condition => self.path.as_ref().and_then(|end| member(end, condition.clone(), self.as_numbers)),
         })
     }
 
@@ -272,6 +271,21 @@ fn pass_over_escape(chars: &mut Chars<'_>) {
     if matches!(chars.next(), Some('p' | 'P')) && chars.next() == Some('{') {
         chars.find(|char| *char == '}');
     }
+}
+
+/// What an item must have for a value to be there whose path ends like this, and which satisfies the condition.
+fn member(end: &PathEnd, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
+    Prefilter::member(end.name()?, move |value| {
+        condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
+    })
+}
+
+/// The number that a string is written like.
+pub(super) fn text_number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    // Rust also reads `inf` and `nan`.
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+    text.parse::<f64>().ok().filter(|number| is_number && number.is_finite())
 }
 
 impl Condition {

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use super::path_end::PathEnd;
 use super::query::{
     Condition, SearchedValue, ValueQuery, clipped, clipped_json, is_number, number, order_of_texts, same_number,
+    text_number,
 };
 use crate::execution::values::{ElementPlace, Path, ValueVisitor, numbered};
 use crate::json::{Visitor, Written};
@@ -187,14 +188,6 @@ fn numeric(value: &OwnValue, of_texts: bool) -> Option<f64> {
         OwnValue::String(text) if of_texts => text_number(text),
         OwnValue::String(_) | OwnValue::Container(..) => None,
     }
-}
-
-/// The number that a string is written like.
-pub(super) fn text_number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    // Rust also reads `inf` and `nan`.
-    let is_number = text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
-    text.parse::<f64>().ok().filter(|number| is_number && number.is_finite())
 }
 
 /// Collects the values of an item that a query searches, and those that it compares them with.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
-use super::location::{EditRequest, Edited, check_version};
+use super::edited::{EditRequest, Edited, check_version};
 use super::refusal::refused;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;

@@ -6,6 +6,7 @@ pub mod create_workflow;
 pub mod create_workflow_from_file;
 pub mod delete_workflow;
 pub mod edit_workflow;
+mod edited;
 pub mod get_workflow;
 pub mod get_workflow_connections;
 pub mod list_workflows;
@@ -20,8 +21,9 @@ pub mod set_workflow_active;
 pub mod update_workflow;
 
 pub(super) use change::{Target, Writing, members};
+pub(super) use edited::{EditRequest, Edited};
+pub(super) use location::WorkflowLocation;
 pub use location::is_workflow_file;
-pub(super) use location::{EditRequest, Edited, WorkflowLocation};
 pub use memory_store::MemoryStore;
 pub(super) use publishing::{Outcome, PUBLISH, Publishing};
 pub(super) use ran::{RanWorkflow, workflow_that_ran};

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::level::decoded;
-use super::settings::check_node_settings;
+use super::settings::{check_node_settings, check_version};
+use super::string::decoded;
 use super::{Changed, Editor, NodeTypes};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
@@ -193,18 +193,6 @@ pub(super) fn check_name(name: &str) -> Result<(), Error> {
         return Err(Error::Edit(format!("{name} is not a name that n8n accepts; pass another")));
     }
     Ok(())
-}
-
-/// Checks that a type has this version.
-pub(super) fn check_version(known: Option<&NodeType>, version: f64) -> Result<(), Error> {
-    match known {
-        Some(known) if !known.versions.iter().any(|known| known.as_f64() == Some(version)) => {
-            let versions: Vec<_> = known.versions.iter().map(ToString::to_string).collect();
-            let (name, versions) = (&known.display_name, versions.join(", "));
-            Err(Error::Edit(format!("{name} has no version {version}; it has {versions}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// A whole number is written without a fraction.

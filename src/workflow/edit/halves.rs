@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::level::{decoded, string_bytes};
+use super::string::{decoded, string_bytes};
 use crate::workflow::Error;
 
 /// JSON strings that cannot be written as they are read.

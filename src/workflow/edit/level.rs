@@ -4,12 +4,10 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
-use memchr::memchr2;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::halves::Halves;
-use crate::json::well_formed;
+use super::string::{decoded, string_bytes};
 use crate::workflow::Layout;
 
 /// An object or a list.
@@ -287,24 +285,6 @@ fn value_bytes(text: &[u8]) -> usize {
         }
     }
     text.len()
-}
-
-/// How long the string is that a text begins with, with its quotes.
-pub(super) fn string_bytes(text: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-        at += found;
-        if text[at] == b'"' {
-            return at + 1;
-        }
-        at += 2;
-    }
-    text.len()
-}
-
-/// A JSON text as a value, with U+FFFD in place of each lone surrogate; `None` if it does not fit the type.
-pub(super) fn decoded<T: DeserializeOwned>(json: &str) -> Option<T> {
-    serde_json::from_str(&well_formed(json.as_bytes())).ok()
 }
 
 #[cfg(test)]

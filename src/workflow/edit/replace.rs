@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::add::{check_version, has_webhook, number};
-use super::level::{Level, decoded};
+use super::add::{has_webhook, number};
+use super::level::Level;
 use super::resolve::ports;
+use super::settings::check_version;
+use super::string::decoded;
 use super::{Editor, NodeTypes};
 use crate::workflow::Error;
 use crate::workflow::catalogue::NodeType;

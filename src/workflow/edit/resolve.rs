@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::level::decoded;
+use super::string::decoded;
 use super::{Editor, NodeTypes};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::node_outputs::OutputLabels;

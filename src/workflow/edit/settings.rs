@@ -6,6 +6,7 @@ use super::changed::Held;
 use super::{Changed, Editor, NodeTypes};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
+use crate::workflow::catalogue::NodeType;
 use crate::workflow::document::NAME_CHARS;
 
 /// What a node has beside its parameters, and which values it takes (`INode` in `packages/workflow/src/interfaces.ts`).
@@ -72,7 +73,7 @@ impl Editor<'_> {
         }
         check_node_settings(settings)?;
         if let Some(version) = settings.get("typeVersion").and_then(Value::as_f64) {
-            super::add::check_version(types(&self.type_of(at)?.0), version)?;
+            check_version(types(&self.type_of(at)?.0), version)?;
         }
         let mut changes = Vec::new();
         for (name, value) in settings {
@@ -155,6 +156,18 @@ impl Editor<'_> {
             return Err(Error::Edit("there is nothing to change; pass name or description".to_owned()));
         }
         Ok(changes)
+    }
+}
+
+/// Checks that a type has this version.
+pub(super) fn check_version(known: Option<&NodeType>, version: f64) -> Result<(), Error> {
+    match known {
+        Some(known) if !known.versions.iter().any(|known| known.as_f64() == Some(version)) => {
+            let versions: Vec<_> = known.versions.iter().map(ToString::to_string).collect();
+            let (name, versions) = (&known.display_name, versions.join(", "));
+            Err(Error::Edit(format!("{name} has no version {version}; it has {versions}")))
+        }
+        _ => Ok(()),
     }
 }
 

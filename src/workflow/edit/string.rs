@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
+use memchr::memchr2;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::json::well_formed;
 
 /// A string and where its bytes come from.
 #[derive(Debug)]
@@ -73,6 +77,24 @@ fn surrogates(text: &str) -> (char, usize) {
         Some(char) => (char, 12),
         None => (char::from_u32(first.into()).unwrap_or(char::REPLACEMENT_CHARACTER), 6),
     }
+}
+
+/// How long the string is that a text begins with, with its quotes.
+pub(super) fn string_bytes(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if text[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    text.len()
+}
+
+/// A JSON text as a value, with U+FFFD in place of each lone surrogate; `None` if it does not fit the type.
+pub(super) fn decoded<T: DeserializeOwned>(json: &str) -> Option<T> {
+    serde_json::from_str(&well_formed(json.as_bytes())).ok()
 }
 
 #[cfg(test)]

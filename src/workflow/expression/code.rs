@@ -5,9 +5,8 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::lexer::{Tokens, tokens};
-use super::references;
 use super::token::{Kind, Token};
-use super::{MAX_CODE_BYTES, Scanned, Syntax};
+use super::{MAX_CODE_BYTES, Syntax};
 
 /// One piece of code, as tokens.
 #[derive(Debug)]
@@ -117,24 +116,5 @@ impl<'a> Code<'a> {
     pub(super) fn partner(&self, index: usize) -> Option<usize> {
         let partner = self.token(index)?.partner as usize;
         (partner < self.tokens.list.len()).then_some(partner)
-    }
-}
-
-/// Adds the nodes that are named in comments. n8n renames them too.
-pub(super) fn names_in_comments(code: &Code<'_>, scanned: &mut Scanned) {
-    let is_cheerio = references::is_cheerio(code);
-    for comment in &code.tokens.comments {
-        let inside = comment.start + 2..comment.end;
-        if !code.text.get(inside.clone()).is_some_and(|inside| inside.contains('$')) {
-            continue;
-        }
-        let tokens = tokens(code.text, inside.clone(), None, true);
-        let comment = Code { text: code.text, tokens, range: inside, syntax: code.syntax, is_closed: false };
-        let mut found = Scanned::default();
-        references::find(&comment, is_cheerio, &mut found);
-        scanned.names.extend(found.names.into_iter().map(|mut name| {
-            name.is_in_comment = true;
-            name
-        }));
     }
 }

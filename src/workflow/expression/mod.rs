@@ -35,7 +35,7 @@ mod token;
 
 use std::ops::Range;
 
-use code::{Code, codes, names_in_comments};
+use code::{Code, codes};
 pub use fault::{Fault, FaultKind};
 pub use rename::{apply, mentions, rename};
 pub use strings::{ParameterText, parameter_texts};
@@ -197,7 +197,7 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         scanned.codes += 1;
         let (references, names) = (scanned.references.len(), scanned.names.len());
         references::find(&code, references::is_cheerio(&code), &mut scanned);
-        names_in_comments(&code, &mut scanned);
+        references::names_in_comments(&code, &mut scanned);
         if guard::has_guard(&code) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::code::Code;
+use super::lexer::tokens;
 use super::literal::unquoted;
 use super::token::{Bracket, Kind};
 use super::{Access, NodeName, Notation, Origin, Reference, Scanned, Step, Which};
@@ -276,5 +277,24 @@ impl Finder<'_, '_> {
             _ => return,
         };
         self.json(index, next, Some(&name), Which::Item);
+    }
+}
+
+/// Adds the nodes that are named in comments. n8n renames them too.
+pub(super) fn names_in_comments(code: &Code<'_>, scanned: &mut Scanned) {
+    let is_cheerio = self::is_cheerio(code);
+    for comment in &code.tokens.comments {
+        let inside = comment.start + 2..comment.end;
+        if !code.text.get(inside.clone()).is_some_and(|inside| inside.contains('$')) {
+            continue;
+        }
+        let tokens = tokens(code.text, inside.clone(), None, true);
+        let comment = Code { text: code.text, tokens, range: inside, syntax: code.syntax, is_closed: false };
+        let mut found = Scanned::default();
+        find(&comment, is_cheerio, &mut found);
+        scanned.names.extend(found.names.into_iter().map(|mut name| {
+            name.is_in_comment = true;
+            name
+        }));
     }
 }

@@ -1,7 +1,5 @@
 //! The description within its budget.
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,9 +7,9 @@ use super::super::listed::short_version;
 use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
 use super::DescribeRequest;
 use super::node::{Detail, Told, shown_node};
+use super::shown::Shown;
 use crate::budget::Ladder;
 use crate::execution::describe::Description;
-use crate::execution::fields::{Telling, Together};
 use crate::execution::summary::NodeSummary;
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::toolkit::answer::{Truncated, success};
@@ -146,42 +144,6 @@ impl Answer<'_> {
         }
         (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
     }
-}
-
-/// What was shown of the nodes so far: nothing is said twice.
-#[derive(Default)]
-pub(super) struct Shown {
-    /// The paths of which something was told, with what it was.
-    paths: HashSet<(String, Telling)>,
-    /// What was told of the values of a path, whatever the path is: a node can move them.
-    lines: HashSet<String>,
-    together: HashSet<Vec<String>>,
-    /// Whether anything was left out.
-    pub less: bool,
-}
-
-impl Shown {
-    /// Whether a path has more to tell than was told of it before, or of other values that are distributed in the same way.
-    pub(super) fn is_new(&self, path: &str, telling: Telling, line: &str) -> bool {
-        !self.paths.contains(&(path.to_owned(), telling)) && !self.lines.contains(line)
-    }
-
-    pub(super) fn tell(&mut self, path: &str, telling: Telling, line: String) {
-        self.paths.insert((path.to_owned(), telling));
-        self.lines.insert(line);
-    }
-
-    pub(super) fn is_new_together(&self, one: &Together) -> bool {
-        !self.together.contains(&paths(one))
-    }
-
-    pub(super) fn tell_together(&mut self, one: &Together) {
-        self.together.insert(paths(one));
-    }
-}
-
-fn paths(one: &Together) -> Vec<String> {
-    one.claims.iter().map(|claim| claim.path.clone()).collect()
 }
 
 /// The first node that failed, in the order of execution.

@@ -4,6 +4,7 @@ mod answer;
 mod flow;
 mod node;
 mod sample;
+mod shown;
 
 use std::sync::Arc;
 

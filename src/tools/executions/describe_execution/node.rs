@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::super::field_lines::{facts, line, together_line};
 use super::super::summary_answer::{ShownErrorItems, shown_children, shown_errors};
-use super::answer::Shown;
+use super::shown::Shown;
 use super::{flow, sample};
 use crate::execution::describe::{DescribedNode, Description};
 use crate::execution::fields::{FieldView, Telling};
