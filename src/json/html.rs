@@ -39,7 +39,7 @@ pub fn visible_text(text: &str) -> Option<String> {
 fn document(text: &str) -> Option<&str> {
     let document = text.trim_start_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
     let begins = |begin: &&str| document.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin));
-    ["<!doctype html", "<html"].iter().any(|begin| begins(begin)).then_some(document)
+    ["<!doctype html", "<html"].iter().any(begins).then_some(document)
 }
 
 struct Page<'a> {
