@@ -76,6 +76,8 @@ every_tool() {
   call get_execution_fields "$(object id="$EXECUTION_ID" nodeName="$NODE_NAME")"
   call trace_execution_item "{\"id\":\"$EXECUTION_ID\",\"nodeName\":\"${START_NODE:-Webhook}\",\"item\":0}"
   call compare_executions "$(object id="$EXECUTION_ID" with="$OTHER_EXECUTION_ID")"
+  call find_executions '{"text":"stub"}'
+  call group_failures '{}'
   call list_workflows '{"limit":2}'
 
   call create_workflow "$workflow"
