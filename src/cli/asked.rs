@@ -18,7 +18,7 @@ use crate::tools::executions::{SavedExecution, Source};
 use crate::tools::workflows::is_workflow_file;
 use crate::workflow::file::Files;
 
-/// What a command says that is told to end before it has an answer.
+/// The message of a command that is interrupted before it has an answer.
 const INTERRUPTED: &str = "Interrupted. A write that was sent may have reached n8n: look before you repeat it. Copies of a proof are removed.";
 
 /// A command with what was passed to it.

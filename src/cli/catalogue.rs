@@ -59,7 +59,7 @@ impl Command {
     }
 }
 
-/// Builds the catalogue from the packages in a folder, or from those that npm downloads, and writes it.
+/// Builds the catalogue from the packages in a folder, or from packages that npm downloads, and writes it.
 fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Error> {
     let to =
         to.ok_or_else(|| Error::Input("This system has no data folder: name the file with --catalogue.".to_owned()))?;

@@ -207,7 +207,7 @@ impl StoredSearch {
         Self { filter: StoredFilter::of(&projection.query), projection }
     }
 
-    /// Texts, at least one of which every execution with a match has in its own; none if that is not known.
+    /// Every stored execution with a match contains at least one of these texts. Empty if no such texts are known.
     pub fn texts(&self) -> Vec<String> {
         self.projection.query.stored_texts()
     }

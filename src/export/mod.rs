@@ -75,7 +75,7 @@ pub enum Form {
 pub struct Piece {
     /// The text.
     pub text: Vec<u8>,
-    /// The last execution of which all is in this piece and those before it.
+    /// The last execution that is complete with this piece.
     pub until: Option<String>,
 }
 

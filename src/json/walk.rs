@@ -24,7 +24,7 @@ pub trait Visitor {
     }
 
     /// Whether the value of the member with this name, which begins with this byte, is of no interest. It is then passed
-    /// over: nothing of it is told, its name neither, and what is inside it is not checked.
+    /// over: the visitor receives neither its name nor its value, and the inside of the value is not checked.
     fn passes_over(&mut self, _name: Written<'_>, _value: u8) -> bool {
         false
     }

@@ -26,8 +26,8 @@ pub struct Walk {
     pub hits: u64,
     /// How long it may take; the clock is looked at after each execution.
     pub time: Duration,
-    /// Texts, one of which must be in an execution's text for it to be read, where the database can tell; all are read if
-    /// there are none.
+    /// Where the database can search: only executions that contain one of these texts are read. All are read if this is
+    /// empty.
     pub texts: Vec<String>,
 }
 

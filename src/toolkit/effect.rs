@@ -23,7 +23,7 @@ impl Effect {
         matches!(self, Self::Overwrite | Self::Change)
     }
 
-    /// Whether something outside of n8n can be reached, or be changed by somebody else meanwhile (MCP's `openWorldHint`).
+    /// Whether it can reach something outside of n8n, or what others can change meanwhile (MCP's `openWorldHint`).
     pub fn is_open_world(self) -> bool {
         self != Self::Rehearse
     }

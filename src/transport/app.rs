@@ -51,7 +51,7 @@ impl App {
         self.own.find(name)
     }
 
-    /// What a client is told about a tool: what its results are shown in, or else who may call it. A page only reads.
+    /// Adds to a tool which resource shows its results, or else who may call it. The page only reads.
     pub(super) fn mark(&self, tool: &Tool, meta: &mut JsonObject) {
         if SHOWN.iter().any(|shown| shown.name == tool.name) {
             meta.insert("ui".to_owned(), json!({ "resourceUri": URI }));

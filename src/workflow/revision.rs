@@ -28,7 +28,7 @@ pub fn goes_on_the_same(now: &ParsedNode, then: &ParsedNode) -> bool {
     agree(now, then, &ON_ERROR)
 }
 
-/// Whether the nodes that an execution has can be those that were saved: with other defaults, and without what n8n hides.
+/// Whether an execution can have run the saved nodes. Its own differ by the defaults that n8n fills in and the parameters it hides.
 pub fn could_be_same(saved: &[ParsedNode], executed: &[ParsedNode]) -> bool {
     let parameters = |node: &ParsedNode| Value::Object(node.parameters.clone());
     let is_one = |node: &ParsedNode| {

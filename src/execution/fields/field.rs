@@ -134,7 +134,7 @@ impl ShortValue {
 pub(in crate::execution) enum Wanted {
     /// All that the fields of a node show.
     All,
-    /// What a description tells: no outliers besides a rare kind, no lengths, and no names of what is inside an item.
+    /// What a description shows: no outliers besides a rare kind, no lengths, and no names of what is inside an item.
     Told,
 }
 

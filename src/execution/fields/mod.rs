@@ -340,7 +340,7 @@ impl NodeFields {
         Self { table, starts: Starts::default(), too_large: 0, by: None }
     }
 
-    /// For a description, which tells nothing of outliers.
+    /// For a description, which does not show outliers.
     pub(super) fn to_be_told() -> Self {
         Self::new(None, Wanted::Told)
     }

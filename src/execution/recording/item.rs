@@ -102,8 +102,8 @@ fn files(binary: &str) -> u64 {
     }
 }
 
-/// An item that is too large to be held is read piece by piece; `keep` gets its text. `None` if it cannot be told what it is: it is no
-/// object, or has a character that can stand for half of a surrogate pair, which the reader replaces.
+/// Reads an item that is too large to be held piece by piece; `keep` receives its text. `None` if it is not an object, or contains a
+/// character that may replace half of a surrogate pair.
 pub(super) fn stream<R: Read>(cursor: &mut Cursor<R>, keep: &mut dyn Write) -> Result<Option<ItemHashes>, ReadError> {
     /// The most bytes that are held of a part other than `json`.
     const HELD: usize = 64 * 1024;

@@ -57,8 +57,8 @@ impl NumberFilter {
         // An escape has six bytes.
         let after = longest.unwrap_or(0).max(6) + AROUND;
         let (mut places, mut is_first) = (Places::at_beginning(), true);
-        // A piece begins with a byte whose place was told before, for the look at what is in front of a number; its last bytes
-        // are told with the next piece.
+        // Each piece repeats the bytes around its border: those before a number decide what it is, and the last ones are searched
+        // with the next piece.
         text.any_piece(AROUND + after, |piece, is_last| {
             let from = if std::mem::take(&mut is_first) { 0 } else { AROUND.min(piece.len()) };
             let to = if is_last { piece.len() } else { piece.len().saturating_sub(after).max(from) };

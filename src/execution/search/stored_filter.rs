@@ -73,8 +73,8 @@ fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
 }
 
 impl ValueQuery {
-    /// Texts, at least one of which the stored text of every execution with a match has, compared byte by byte; none if
-    /// that is not known. A database can look for them.
+    /// Every stored execution with a match contains at least one of these texts, byte for byte, so that a database can look for
+    /// them. Empty if no such texts are known.
     pub fn stored_texts(&self) -> Vec<String> {
         let Some(mut texts) = self.sought_texts() else { return Vec::new() };
         // What another program wrote: an escape in the place of a character.
@@ -118,7 +118,7 @@ fn inside(text: &str) -> String {
     json[1..json.len() - 1].to_owned()
 }
 
-/// The longest part of a text without characters that have two cases, if it is not too short to tell.
+/// The longest part of a text without characters that have two cases, unless it is too short to be selective.
 fn longest_caseless(text: &str) -> Option<&str> {
     let has_cases = |char: char| !char.to_lowercase().eq([char]) || !char.to_uppercase().eq([char]);
     let longest = text.split(has_cases).max_by_key(|part| part.chars().count())?;

@@ -96,7 +96,7 @@ impl Sample {
             && lens().filter(|len| *len >= LEAST_TELLING).count() >= LEAST_PERIODS
     }
 
-    /// Whether there were enough runs in every earlier period, and there is none in the last.
+    /// Whether the node ran often enough in every earlier period, and not at all in the last one.
     pub(super) fn has_stopped(&self) -> bool {
         self.last.is_empty() && self.earlier.iter().all(|values| values.len() >= LEAST_TELLING)
     }

@@ -1,4 +1,4 @@
-//! An execution as a trace of OpenTelemetry, with the names that n8n gives to its own spans and attributes
+//! An execution as an OpenTelemetry trace, with the names of n8n's own spans and attributes
 //! (`packages/cli/src/modules/otel`, n8n 2.19 and newer).
 //!
 //! ```text
@@ -33,7 +33,7 @@ const REQUEST: usize = 512 * 1024;
 const BEGIN: &str = r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"n8n"}}]},"scopeSpans":[{"scope":{"name":"n8n-workflow"},"spans":["#;
 const END: &str = "]}]}]}\n";
 
-/// The most runs of which it is known how many items they output. Beyond, spans do not say how many items they took.
+/// The most runs whose numbers of output items are held. Spans of later runs do not say how many items they took.
 const MAX_RUNS: usize = 100_000;
 
 /// Whether an execution has ended, so that its trace will not change.

@@ -126,10 +126,7 @@ impl<const ESCAPED: bool> Structure for Borders<ESCAPED> {
         in_container: &mut u64,
         prefix_xor: impl Fn(u64) -> u64,
     ) {
-        let brackets = bytes.brackets & !strings.inside;
-        // From each opening bracket up to its closing one, which is not included.
-        let container = prefix_xor(brackets) ^ *in_container;
-        *in_container = 0u64.wrapping_sub(container >> 63);
+        let (brackets, container) = containers(bytes, &strings, in_container, prefix_xor);
         let borders = bytes.commas & !strings.inside & !container;
         self.borders[at] = borders;
         self.count += u64::from(borders.count_ones());
@@ -152,12 +149,19 @@ impl Structure for StringsAndContainers {
         in_container: &mut u64,
         prefix_xor: impl Fn(u64) -> u64,
     ) {
-        let brackets = bytes.brackets & !strings.inside;
-        let container = prefix_xor(brackets) ^ *in_container;
-        *in_container = 0u64.wrapping_sub(container >> 63);
         self.strings[at] = strings.inside;
-        self.containers[at] = container;
+        (_, self.containers[at]) = containers(bytes, &strings, in_container, prefix_xor);
     }
+}
+
+/// The brackets outside strings, and the containers of a flatted text: from each opening bracket up to its closing one, which is
+/// not included.
+#[inline(always)]
+fn containers(bytes: &Bytes, strings: &Strings, in_container: &mut u64, prefix_xor: impl Fn(u64) -> u64) -> (u64, u64) {
+    let brackets = bytes.brackets & !strings.inside;
+    let container = prefix_xor(brackets) ^ *in_container;
+    *in_container = 0u64.wrapping_sub(container >> 63);
+    (brackets, container)
 }
 
 /// The strings in a block.

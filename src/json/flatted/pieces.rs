@@ -10,8 +10,8 @@ const PIECE: u64 = 256 * 1024;
 
 impl Flatted<'_> {
     /// Whether `look` returns true for a piece of the text, which is shown from its beginning to its end, without the escapes
-    /// of a JSON string around it. Each piece begins with the last `overlap` bytes of the one before it; `look` is also told
-    /// whether it is the last one.
+    /// of a JSON string around it. Each piece begins with the last `overlap` bytes of the one before it; `look` also
+    /// receives whether it is the last one.
     ///
     /// ```
     /// use n8n_lens::json::flatted::Flatted;

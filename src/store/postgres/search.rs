@@ -1,7 +1,7 @@
 //! Looking for texts on the server: it unpacks each text once, with workers, and nothing of it is sent.
 //!
-//! `strpos` compares bytes. `LIKE` takes twice as long, and ignoring case (`ILIKE`, `lower`, `~*`) ten times. The planner does
-//! not count what is stored outside the table (TOAST), so that it has to be told that workers are worth it; any role may.
+//! `strpos` compares bytes. `LIKE` takes twice as long, and ignoring case (`ILIKE`, `lower`, `~*`) ten times. The planner
+//! ignores what is stored outside the table (TOAST), so settings make it use workers; any role may set them.
 
 use std::collections::{HashMap, HashSet};
 

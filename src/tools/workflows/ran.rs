@@ -16,12 +16,12 @@ pub(in crate::tools) struct RanWorkflow {
     pub executed: Option<Document>,
 }
 
-/// The workflow that an execution ran, of which the execution has a copy (`executed`, JSON) and `header` the version. A version
-/// that is `at_hand` is not read again. `None` if nothing is known of it.
+/// The workflow that an execution ran. The execution has a copy of it (`executed`, JSON), and `header` its version. A version
+/// that is `at_hand` is not read again. `None` if neither is available.
 ///
 /// n8n fills every default in when it runs a workflow, and leaves out what its editor hides (`getNodeParameters` in
-/// `packages/workflow/src/node-helpers.ts`). What was changed since can only be told from the version as it was saved. That
-/// of a manual execution need not be what ran: it is passed over if it is another workflow.
+/// `packages/workflow/src/node-helpers.ts`). What has changed since can only be seen in the version as it was saved. The
+/// saved version of a manual execution may not be what ran: it is ignored if it differs.
 pub(in crate::tools) async fn workflow_that_ran(
     context: &Context,
     header: &Header,

@@ -65,7 +65,7 @@ pub(super) async fn call(State(page): State<Arc<Page>>, headers: HeaderMap, body
 struct Proof {
     /// The execution whose data are used.
     id: String,
-    /// Whether they were told what it creates in n8n, and agreed.
+    /// Whether the person has read what it creates in n8n, and agreed.
     confirmed: bool,
 }
 

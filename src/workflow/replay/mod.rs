@@ -39,7 +39,7 @@ pub const NAME: &str = "n8n-lens replay";
 /// What is added to the name of a node whose several outputs are played: the node itself is a Switch after it.
 const RECORDED: &str = " (recorded)";
 
-/// What every object of JavaScript has: nodes of these names cannot stand beside Code nodes (seen on n8n 2.41.1).
+/// Members that every JavaScript object inherits: a workflow with nodes of these names cannot run Code nodes (seen on n8n 2.41.1).
 const MEMBERS_OF_OBJECTS: [&str; 7] =
     ["constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"];
 

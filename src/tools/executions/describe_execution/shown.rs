@@ -1,4 +1,4 @@
-//! What a description has told: nothing is said twice.
+//! What a description has shown so far, since nothing is shown twice.
 
 use std::collections::HashSet;
 

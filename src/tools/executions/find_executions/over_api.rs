@@ -28,7 +28,7 @@ pub(super) async fn find(n8n: &Client, page: &FindPage, search: SearchProjection
         };
         match fetched {
             Fetched::Read(Ok(view)) if view.header.data_too_large => found.not_searched.too_large += 1,
-            // What is left of a redacted execution is not searched: it could tell.
+            // What is left of a redacted execution is not searched: a hit would reveal what it contains.
             Fetched::Read(Ok(SearchView { redacted: true, .. })) => found.not_searched.redacted += 1,
             Fetched::Read(Ok(view)) => {
                 found.not_searched.too_large_items += if view.total > 0 { view.too_large } else { 0 };

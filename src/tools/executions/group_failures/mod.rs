@@ -63,7 +63,7 @@ struct Found {
     total: usize,
     failures: u64,
     canceled: u64,
-    /// Failures of which n8n's API sends too much.
+    /// Failures whose bodies are too large to be read over n8n's API.
     too_large: u64,
     /// Where the failures begin that were not examined, if there are any.
     not_examined: Option<String>,
@@ -118,7 +118,7 @@ impl GroupFailures {
         self.started_after.clone().unwrap_or_else(recent)
     }
 
-    /// Whether a failure is one of those that are asked about.
+    /// Whether the call asks about this failure.
     fn is_about(&self, error: Option<&Failure>) -> bool {
         let node = error.and_then(|error| error.node_name.as_ref());
         self.node_name.is_none() || node == self.node_name.as_ref()

@@ -95,7 +95,7 @@ pub(super) struct Facts {
     pub differs: Vec<String>,
     /// How each of them ended, recorded and now, if it ended in another way.
     pub statuses: Vec<(String, [&'static str; 2])>,
-    /// What differs at those that returned the same values: `files` or `pairedItem`.
+    /// Nodes that returned the same values but other `files` or another `pairedItem`, and which of the two.
     pub only: Vec<(String, &'static str)>,
     /// Their first values that are not as recorded: now, and recorded.
     pub values: Vec<ValueDifference>,

@@ -1,4 +1,4 @@
-//! A sentence for people, in parts: the page makes links of those that lead somewhere, a terminal prints them.
+//! A sentence for people, in parts: the page turns parts with a target into links, a terminal prints them all.
 
 use serde::Serialize;
 use serde_json::{Value, json};

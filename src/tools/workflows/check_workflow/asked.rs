@@ -30,7 +30,7 @@ pub(super) struct Asked {
 /// two of If before its version 2).
 const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "isEmpty", "isNotEmpty"];
 
-/// Nodes of which n8n evaluates the parameters for their first item only (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
+/// Nodes whose parameters n8n evaluates only for the first item (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
 const EVALUATED_ONCE: [&str; 8] = [
     "n8n-nodes-base.respondToWebhook",
     "n8n-nodes-base.wait",
@@ -130,8 +130,8 @@ fn is_written(text: &ParameterText, scanned: &Scanned, reference: &Reference) ->
     reference.is_written || scanned.references.iter().any(writes)
 }
 
-/// Whether a parameter is a side of a condition that is about whether there is a value, or is one beside such a condition on
-/// the same value.
+/// Whether a parameter is one side of a condition that tests whether a value exists, or of another condition on the same value
+/// next to such a test.
 fn is_condition_on_value(node: &ParsedNode, pointer: &str, reference: &str) -> bool {
     let asks = |condition: &Value| {
         let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());

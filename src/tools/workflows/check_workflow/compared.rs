@@ -17,8 +17,8 @@ pub(super) struct CheckedNode {
     pub root: Option<String>,
 }
 
-/// The nodes of a workflow that are not disabled, beside those of the workflow that an execution ran: as it was saved (`then`)
-/// and, if that is not the same, as n8n ran it.
+/// The enabled nodes of a workflow, compared with the workflow that an execution ran: as it was saved (`then`) and, if that
+/// differs, as n8n ran it.
 pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>) -> Vec<CheckedNode> {
     if let Some(executed) = executed {
         for node in &mut now.nodes {

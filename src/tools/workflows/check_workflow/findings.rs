@@ -12,7 +12,7 @@ const FEW_ITEMS: u64 = 5;
 /// The place of null among the kinds.
 const NULL: usize = 0;
 
-/// The problem of a reference, if it has one; `all` are those that were asked.
+/// The problem of a reference, if it has one; `all` are the references that were looked up.
 pub(super) fn finding(asked: &Asked, found: &Found, all: &[Asked]) -> Option<Row> {
     match found.outcome {
         Outcome::SourceNotRun if !asked.is_guarded && !asked.may_not_run => {

@@ -58,7 +58,7 @@ async function connect() {
 async function about() {
   await connected;
   const known = server();
-  // The client's language counts more than the server's, which whoever set it up has chosen.
+  // The client's language takes precedence over the server's, which was chosen at setup.
   const locale = reader() ? null : known.locale;
   chooseLanguage(locale, reader());
   const notice = h('p', { class: 'pad', role: 'status' }, t('reading'));
