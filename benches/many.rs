@@ -29,9 +29,6 @@ const RUNS: usize = 5;
 const EXECUTIONS: u64 = 5000;
 const LARGE: u64 = 20;
 
-/// Between two commits of n8n.
-const PAUSE: Duration = Duration::from_millis(5);
-
 /// Ticks of the kernel's clock in a second (`sysconf(_SC_CLK_TCK)`), 100 on Linux.
 const TICKS: f64 = 100.0;
 
@@ -171,7 +168,7 @@ fn beside() {
     for (what, searches) in [("without us", 0), ("beside searches", 6)] {
         let is_over = AtomicBool::new(false);
         let times = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| commits(&store, &is_over));
+            let writer = scope.spawn(|| store.commits(&is_over));
             for _ in 0..searches {
                 ask(&store, &["find", "nowhere to be found"]);
             }
@@ -190,18 +187,4 @@ fn beside() {
             ms(count - 1)
         );
     }
-}
-
-/// The times of small commits, one every 5 ms.
-fn commits(store: &N8nFolder, is_over: &AtomicBool) -> Vec<Duration> {
-    let n8n = store.open();
-    let mut times = Vec::new();
-    while !is_over.load(Ordering::Relaxed) {
-        let begun = Instant::now();
-        n8n.execute_batch("UPDATE execution_entity SET waitTill = NULL WHERE id = 900").unwrap();
-        times.push(begun.elapsed());
-        std::thread::sleep(PAUSE);
-    }
-    times.sort();
-    times
 }

@@ -46,7 +46,7 @@ const RUNS: usize = 9;
 /// How long n8n and we work side by side.
 const SIDE_BY_SIDE: Duration = Duration::from_secs(4);
 
-/// Between two commits of n8n.
+/// Between two looks at the clock.
 const PAUSE: Duration = Duration::from_millis(5);
 
 fn main() {
@@ -97,7 +97,7 @@ fn beside(large: LargeStore, store: &N8nFolder) {
     for (what, works) in [("n8n's commits, without us", false), ("n8n's commits, beside us", true)] {
         let is_over = AtomicBool::new(false);
         let (times, answers) = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| commits(store, &is_over));
+            let writer = scope.spawn(|| store.commits(&is_over));
             let (begun, mut answers) = (Instant::now(), 0);
             while begun.elapsed() < SIDE_BY_SIDE {
                 if works {
@@ -119,20 +119,6 @@ fn beside(large: LargeStore, store: &N8nFolder) {
             times.len()
         );
     }
-}
-
-/// The times of small commits, one every 5 ms.
-fn commits(store: &N8nFolder, is_over: &AtomicBool) -> Vec<Duration> {
-    let n8n = store.open();
-    let mut times = Vec::new();
-    while !is_over.load(Ordering::Relaxed) {
-        let begun = Instant::now();
-        n8n.execute_batch("UPDATE execution_entity SET waitTill = NULL WHERE id = 900").unwrap();
-        times.push(begun.elapsed());
-        std::thread::sleep(PAUSE);
-    }
-    times.sort();
-    times
 }
 
 fn bundle(name: &str, large: LargeStore, text: &str) {

@@ -1,6 +1,8 @@
 //! n8n's own store, made by the tests as n8n makes it: a database with executions as flatted text, and bundles.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
@@ -51,6 +53,9 @@ pub struct N8nFolder {
     is_old: bool,
 }
 
+/// Between two commits of n8n.
+const PAUSE: Duration = Duration::from_millis(5);
+
 impl N8nFolder {
     /// With a write-ahead log, as n8n 2.x has it. Nobody has the database open.
     pub fn wal() -> Self {
@@ -60,6 +65,20 @@ impl N8nFolder {
     /// With a rollback journal, as n8n 1.x has it.
     pub fn rollback() -> Self {
         Self::with("DELETE", "", true)
+    }
+
+    /// Makes small commits, as n8n does, one every 5 ms; returns how long they took, the shortest first.
+    pub fn commits(&self, is_over: &AtomicBool) -> Vec<Duration> {
+        let n8n = self.open();
+        let mut times = Vec::new();
+        while !is_over.load(Ordering::Relaxed) {
+            let begun = Instant::now();
+            n8n.execute_batch("UPDATE execution_entity SET waitTill = NULL WHERE id = 900").unwrap();
+            times.push(begun.elapsed());
+            std::thread::sleep(PAUSE);
+        }
+        times.sort();
+        times
     }
 
     /// With a prefix before the names of tables.

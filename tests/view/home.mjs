@@ -13,7 +13,7 @@ check('failures in groups: how many, first, last, last good, and the edit betwee
   assert.equal(await groups.count(), 2);
   const first = await groups.first().innerText();
   assert.match(first, /12 ×\s+Ship: The service was not able to process your request NodeApiError 500 · 12 different texts/);
-  assert.match(first, /first #\d+ .* · last #\d+ .* · last good before #\d+ .* · edited between · none good since/s);
+  assert.match(first, /first #\d+ .*\nlast #\d+ .*\nlast good before #\d+ .*\nedited between\nnone good since/);
   await groups.first().getByRole('link', { name: 'edited between' }).click();
   await arrives(page, /view=compare&with=\d+/);
   await page.goBack();
@@ -36,7 +36,7 @@ check('a search over all executions, from the slash to the item', '#/', async (p
   await page.keyboard.type('order 4711');
   await page.keyboard.press('Enter');
   await arrives(page, /q=order 4711/);
-  assert.match(await page.locator('.found-all').innerText(), /Found in 1 of 1?\d\d executions .*all were searched/s);
+  assert.match(await page.locator('.found-all').innerText(), /Found in 1 of 203 executions .*all were searched/s);
   assert.equal(await page.locator('.groups').isVisible(), false);
   await page.locator('.found-all tbody a').click();
   await arrives(page, /view=search&q=order 4711/);

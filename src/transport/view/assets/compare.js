@@ -60,7 +60,9 @@ export class Compare {
   }
 }
 
-function show({ id, with: other, same, nodes = [], workflow, truncated }, asked) {
+function show({ id, with: other, same, nodes: unsorted = [], workflow, truncated }, asked) {
+  // Values always differ somewhere if the input did: what differs in nothing else comes last.
+  const nodes = [true, false].flatMap((wanted) => unsorted.filter((node) => (differences(node).length > 0) === wanted));
   return [
     h('p', {}, t('comparedWith'), ' ', h('a', { href: format({ id: other }) }, `#${other}`), h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
     truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
