@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Error, progress, terminal};
 use crate::blocking::blocking;
 use crate::config::StoreOptions;
+use crate::execution::FailureFilter;
 use crate::export::{self, Collector, Form, Piece, Refusal, Report};
 use crate::n8n::Progress;
 use crate::store::Query;
@@ -55,6 +56,14 @@ pub(super) struct Export {
     /// Only executions started at or before this time (ISO 8601)
     #[arg(long, value_name = "STARTED_BEFORE", value_parser = date)]
     started_before: Option<String>,
+
+    /// Only failed executions whose error is of the node with this name
+    #[arg(long, value_name = "FAILING_NODE")]
+    failing_node: Option<String>,
+
+    /// Only failed executions whose error contains this text, in upper or lower case
+    #[arg(long, value_name = "ERROR")]
+    error: Option<String>,
 
     /// Only executions after this one: the last one of the previous export
     #[arg(long, value_name = "ID")]
@@ -151,8 +160,9 @@ impl Export {
             without_traced: self.format == Format::Otlp && !self.with_traced,
             ..Query::default()
         };
+        let failures = FailureFilter { node: self.failing_node, text: self.error };
         let (masks, reveal, spool) = (self.redact, self.store.reveals(), self.store.spool());
-        Ok(export::Export { store, query, form, masks, reveal, spool })
+        Ok(export::Export { store, query, failures, form, masks, reveal, spool })
     }
 }
 

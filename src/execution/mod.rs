@@ -96,6 +96,7 @@ pub mod describe;
 mod edits;
 mod executed;
 mod failure;
+mod failure_filter;
 pub mod fields;
 mod flow;
 pub mod graph;
@@ -126,6 +127,7 @@ mod workflow;
 mod workflow_node;
 
 pub use failure::Failure;
+pub use failure_filter::FailureFilter;
 pub use flow::{ErrorItem, ErrorItems};
 pub use header::{Header, HeaderProjection, duration};
 pub use items::{ItemList, ItemLists};

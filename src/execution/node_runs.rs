@@ -10,7 +10,7 @@ use crate::json::{Cursor, Keep, Projection, ReadError};
 /// The most runs that are held, 40 bytes each.
 const MOST: usize = 100_000;
 
-/// Reads [`NodeRuns`]: items are counted, and not read.
+/// Reads [`NodeRuns`], without those that a retry has copied: items are counted, and not read.
 ///
 /// ```
 /// use n8n_lens::execution::node_runs::NodeRunsProjection;
@@ -54,7 +54,7 @@ impl Projection for NodeRunsProjection {
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Skip));
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let execution = runs::read(cursor, |_| Reader::default(), Cursor::skip)?;
+        let execution = runs::read(cursor, Reader::new, Cursor::skip)?;
         let Reader { nodes, left_out, .. } = execution.runs;
         Ok(NodeRuns { header: execution.header, nodes, left_out })
     }
@@ -62,6 +62,7 @@ impl Projection for NodeRunsProjection {
 
 #[derive(Default)]
 struct Reader {
+    own_start: Option<i64>,
     nodes: Vec<(String, Vec<NodeRun>)>,
     runs: Vec<NodeRun>,
     held: usize,
@@ -70,8 +71,14 @@ struct Reader {
     left_out: u64,
 }
 
+impl Reader {
+    fn new(header: &Header) -> Self {
+        Self { own_start: header.own_start_ms(), ..Self::default() }
+    }
+}
+
 impl RunObserver for Reader {
-    const PARTS: Parts = Parts::TIME.and(Parts::STATUS).and(Parts::OUTPUTS);
+    const PARTS: Parts = Parts::START.and(Parts::TIME).and(Parts::STATUS).and(Parts::OUTPUTS);
 
     fn begin_node(&mut self, _: &str) {
         self.runs.clear();
@@ -87,6 +94,9 @@ impl RunObserver for Reader {
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
         let items = std::mem::take(&mut self.items);
+        if run.is_copied(self.own_start) {
+            return Ok(());
+        }
         if self.held >= MOST {
             self.left_out += 1;
             return Ok(());
@@ -99,5 +109,29 @@ impl RunObserver for Reader {
     fn end_node(&mut self, name: String) {
         self.nodes.retain(|(known, _)| *known != name);
         self.nodes.push((name, std::mem::take(&mut self.runs)));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_a_retry_has_copied_are_left_out() {
+        let body = |retry_of: &str| {
+            format!(
+                r#"{{"id":"8",{retry_of}"startedAt":"2026-11-21T02:04:22.000Z","data":{{"resultData":{{"runData":{{
+                    "Read":[{{"startTime":1795226661000,"executionTime":30,"data":{{"main":[[{{}},{{}}]]}}}},
+                            {{"startTime":1795226662001,"executionTime":7,"data":{{"main":[[{{}}]]}}}}],
+                    "Copied":[{{"startTime":1795226661500,"executionTime":30}}]}}}}}}}}"#
+            )
+        };
+        let ms = |retry_of: &str| -> Vec<Vec<u64>> {
+            let runs = NodeRunsProjection.read_from(body(retry_of).as_bytes()).unwrap();
+            runs.nodes.iter().map(|(_, runs)| runs.iter().map(|run| run.ms).collect()).collect()
+        };
+        assert_eq!(ms(""), [vec![30, 7], vec![30]]);
+        assert_eq!(ms(r#""retryOf":"7","#), [vec![7], vec![]]);
     }
 }

@@ -52,6 +52,14 @@ pub struct StoredExecution<'a> {
     pub reveal: bool,
 }
 
+impl StoredExecution<'_> {
+    /// The same execution for a projection that reads it first.
+    pub fn by_ref(&mut self) -> StoredExecution<'_> {
+        let Self { header, workflow, data, reveal } = self;
+        StoredExecution { header, workflow: Box::new(workflow), data: data.by_ref(), reveal: *reveal }
+    }
+}
+
 /// A projection that also reads an execution as n8n stores it, with the same view as of the public API's body.
 ///
 /// ```

@@ -27,9 +27,9 @@ use tokio_util::sync::CancellationToken;
 pub use self::collector::{Collector, Refusal};
 use self::lines::{ExecutionLine, item_lines, run_lines};
 use self::walk::{Read, Walk};
-use crate::execution::StoredProjection;
 use crate::execution::rows::{ItemRowsProjection, RowSpace, RunRowsProjection};
 use crate::execution::summary::SummaryProjection;
+use crate::execution::{FailureFilter, StoredProjection};
 use crate::n8n::{Progress, Stage};
 use crate::store::{self, Query, Store};
 
@@ -45,6 +45,8 @@ pub struct Export {
     pub store: Store,
     /// Which of them; the limit and the order are the export's own.
     pub query: Query,
+    /// Only those that failed like this, if it is not empty.
+    pub failures: FailureFilter,
     /// What is made of them.
     pub form: Form,
     /// Whether secrets in items are masked.
@@ -170,7 +172,7 @@ impl Export {
             }
         };
         out.flush()?;
-        if self.query.status.is_none() {
+        if self.query.status.is_none() && self.failures.is_empty() {
             self.add_running(&mut report, cancel)?;
         }
         Ok(report)
@@ -199,7 +201,7 @@ impl Export {
     {
         let (mut report, mut bytes) = (Report::default(), 0);
         progress.set(Stage::Reading { bytes, total: None });
-        let mut walk = Walk::new(&self.store, self.query.clone(), self.reveal, cancel);
+        let mut walk = Walk::new(self, cancel);
         while let Some(batch) = walk.next(projection)? {
             for read in batch {
                 let id = read.listed.row.id().to_owned();

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::execution::{self, StoredExecution, StoredProjection};
+use super::Export;
+use crate::execution::{self, FailureFilter, StoredExecution, StoredProjection};
 use crate::store::{self, Execution, Listed, Query, Store, Visit, Visitor};
 
 /// Executions that are read in one go.
@@ -26,14 +27,18 @@ pub(super) struct Read<V> {
 pub(super) struct Walk<'a> {
     store: &'a Store,
     query: Query,
+    failures: &'a FailureFilter,
     reveal: bool,
     cancel: &'a CancellationToken,
     is_done: bool,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(store: &'a Store, query: Query, reveal: bool, cancel: &'a CancellationToken) -> Self {
-        Self { store, query: Query { oldest_first: true, ..query }, reveal, cancel, is_done: false }
+    pub(super) fn new(export: &'a Export, cancel: &'a CancellationToken) -> Self {
+        let Export { store, query, failures, reveal, .. } = export;
+        let failed = query.failed || !failures.is_empty();
+        let query = Query { oldest_first: true, failed, ..query.clone() };
+        Self { store, query, failures, reveal: *reveal, cancel, is_done: false }
     }
 
     /// The next executions; `None` at the end.
@@ -44,15 +49,20 @@ impl<'a> Walk<'a> {
         if self.is_done {
             return Ok(None);
         }
-        let mut batch = Batch { projection, reveal: self.reveal, visited: Vec::new() };
+        let mut batch = Batch { projection, failures: self.failures, reveal: self.reveal, visited: Vec::new() };
         let walk =
             store::Walk { query: self.query.clone(), most: BATCH, hits: u64::MAX, time: BATCH_TIME, texts: Vec::new() };
         let last = self.store.walk(&walk, self.cancel, &mut batch)?;
         self.is_done = last.is_none();
         self.query.above = last.and_then(|row| row.id().parse().ok()).or(self.query.above);
-        let reads = batch.visited.into_iter().map(|(listed, visit)| match visit.view() {
-            Some((bytes, view)) => Read { listed, bytes: Some(bytes), view: view.map_err(|error| error.to_string()) },
-            None => Read { view: Err(self.reason(listed.row.id())), bytes: None, listed },
+        let reads = batch.visited.into_iter().filter_map(|(listed, visit)| match visit.view() {
+            Some(read) => read.map(|(bytes, view)| {
+                let view = view.map_err(|error| error.to_string());
+                Read { listed, bytes: Some(bytes), view }
+            }),
+            // Whether it failed as asked for is not known.
+            None if !self.failures.is_empty() => None,
+            None => Some(Read { view: Err(self.reason(listed.row.id())), bytes: None, listed }),
         });
         Ok(Some(reads.collect()))
     }
@@ -67,15 +77,17 @@ impl<'a> Walk<'a> {
 /// Collects what a projection makes of the executions of a batch.
 struct Batch<'a, P: StoredProjection> {
     projection: &'a P,
+    failures: &'a FailureFilter,
     reveal: bool,
-    visited: Vec<(Listed, Visit<Measured<P::View>>)>,
+    visited: Vec<(Listed, Visit<Option<Measured<P::View>>>)>,
 }
 
 /// How long a text is, bytes, and what was made of it.
 type Measured<V> = (u64, V);
 
 impl<P: StoredProjection> Visitor for Batch<'_, P> {
-    type View = Measured<P::View>;
+    /// `None` if it did not fail as asked for.
+    type View = Option<Measured<P::View>>;
 
     fn read(&self, execution: Execution<'_>) -> Self::View {
         let Execution { row, header, workflow, mut data } = execution;
@@ -83,8 +95,11 @@ impl<P: StoredProjection> Visitor for Batch<'_, P> {
             tracing::warn!(execution = row.id(), "shown with --reveal: nothing is redacted");
         }
         let bytes = data.source().len();
-        let stored = StoredExecution { header, workflow, data, reveal: self.reveal };
-        (bytes, self.projection.read_stored(stored))
+        let mut stored = StoredExecution { header, workflow, data, reveal: self.reveal };
+        if !self.failures.is_empty() {
+            self.failures.find(stored.by_ref())?;
+        }
+        Some((bytes, self.projection.read_stored(stored)))
     }
 
     fn take(&mut self, listed: Listed, visit: Visit<Self::View>) {

@@ -238,7 +238,8 @@ fn the_runs_of_nodes_are_those_of_the_summary_in_a_body_and_in_the_store() {
         for node in &summary.nodes {
             let of_node = &runs.nodes.iter().find(|(known, _)| *known == node.name).unwrap().1;
             let items: u64 = of_node.iter().map(|run| run.items).sum();
-            assert_eq!((of_node.len() as u64, items), (node.runs, node.items), "{name}: {}", node.name);
+            assert_eq!(of_node.len() as u64, node.runs - node.copied_runs, "{name}: {}", node.name);
+            assert!(items == node.items || node.copied_runs > 0, "{name}: {}", node.name);
         }
         let from_store = NodeRunsProjection.read_stored(stored(&text, Share::Equal).revealed()).unwrap();
         assert_eq!(from_store.nodes, runs.nodes, "{name}");
@@ -336,6 +337,20 @@ fn a_value_is_found_in_all_executions() {
 
 #[test]
 fn finding_agrees_with_the_search_of_each_execution() {
+    agrees_with_each_search(16);
+}
+
+/// Every piece.
+mod slow {
+    #[test]
+    #[ignore = "slow: 130 s"]
+    fn finding_agrees_with_the_search_of_each_execution() {
+        super::agrees_with_each_search(1);
+    }
+}
+
+/// Looks for one of so many pieces of bodies, in each of which it must be found as it is by a search of it alone.
+fn agrees_with_each_search(one_of: usize) {
     let store = N8nFolder::wal();
     let mut bodies = hiding(&store);
     let connection = store.open();
@@ -367,7 +382,7 @@ fn finding_agrees_with_the_search_of_each_execution() {
         let chars: Vec<char> = text.chars().collect();
         needles.extend([chars.len() / 3, chars.len() / 2].map(|from| chars[from..].iter().take(7).collect::<String>()));
     }
-    for needle in needles.iter().filter(|needle| !needle.trim().is_empty()) {
+    for needle in needles.iter().step_by(one_of).filter(|needle| !needle.trim().is_empty()) {
         let found = ids(&find(&store, &["--limit", "100", "--max-tokens", "20000", "--", needle]));
         for body in &bodies {
             let id = body["id"].as_str().unwrap();

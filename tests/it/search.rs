@@ -58,7 +58,7 @@ fn questions() -> Vec<Question> {
 
 #[test]
 fn the_search_agrees_with_the_reference_on_every_fixture() {
-    agrees_with_the_reference(30_000);
+    agrees_with_the_reference(15_000);
 }
 
 /// Asks all questions about fixtures of fewer than `small` bytes, and one about each of the others.

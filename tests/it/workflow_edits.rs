@@ -476,9 +476,23 @@ fn a_file_that_cannot_be_written_stays_as_it_was() {
 
 #[test]
 fn edits_of_real_workflows_leave_the_rest_unchanged() {
+    leave_the_rest_unchanged(3);
+}
+
+/// All of them.
+mod slow {
+    #[test]
+    #[ignore = "slow: 28 s"]
+    fn edits_of_real_workflows_leave_the_rest_unchanged() {
+        super::leave_the_rest_unchanged(1);
+    }
+}
+
+/// Edits one of so many workflows, and takes it back.
+fn leave_the_rest_unchanged(one_of: usize) {
     let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
     let mut connected = 0;
-    for workflow in real_workflows() {
+    for workflow in real_workflows().into_iter().step_by(one_of) {
         let text = serde_json::to_string_pretty(&workflow).unwrap();
         let document = Document::parse(text.as_bytes()).unwrap();
         assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit, the text is the same");
@@ -515,5 +529,5 @@ fn edits_of_real_workflows_leave_the_rest_unchanged() {
         edit(Operation::RemoveNode { node_name: "Another name".to_owned(), reconnect: false }).unwrap();
         assert_eq!(changed, text, "adding and removing leaves nothing behind, not even white space");
     }
-    assert!(connected > 100);
+    assert!(connected > 100 / one_of);
 }

@@ -1,8 +1,8 @@
 //! The memory of a process, as Linux reports it (proc(5)).
 
-/// Resident now, bytes.
+/// What it holds now, bytes: without its program, which is larger where it is not optimized.
 pub fn resident(pid: u32) -> u64 {
-    bytes(pid, "VmRSS:")
+    bytes(pid, "RssAnon:")
 }
 
 /// The most that was ever resident, bytes.

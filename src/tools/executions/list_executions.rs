@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::listed::{text, workflow_names};
 use super::source::{MARK_TOKENS, Origin, StoredExecutions};
-use super::stored_list::{self, Search};
+use super::stored_list;
 use crate::budget::Ladder;
-use crate::execution::duration;
+use crate::execution::{FailureFilter, duration};
 use crate::n8n::{Client, ListCursor, ListQuery, Listing, Progress};
 use crate::toolkit::answer::{DEFAULT_TOKENS, TOKENS, Tokens, success};
 use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
@@ -244,13 +244,13 @@ async fn running(n8n: &Client, page: &ListPage) -> Option<LeftOut> {
 /// A page from n8n's store.
 async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<ListedExecutions, Error> {
     let query = page.query();
-    let search = Search { failing_node: page.failing_node.clone(), error: page.error.clone(), reveal: store.reveals() };
-    let is_search = search.failing_node.is_some() || search.error.is_some();
+    let filter = FailureFilter { node: page.failing_node.clone(), text: page.error.clone() };
+    let (is_search, reveal) = (!filter.is_empty(), store.reveals());
     let running = page.running().filter(|_| !is_search);
     let ((listing, names), running) = store
         .ask(move |store, cancel| {
             let listed = match is_search {
-                true => stored_list::search(store, cancel, &query, &search),
+                true => stored_list::search(store, cancel, &query, &filter, reveal),
                 false => stored_list::list(store, cancel, &query),
             }?;
             let running = running.map_or(Ok(0), |running| stored_list::count(store, cancel, &running))?;

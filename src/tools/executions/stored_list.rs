@@ -7,8 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::listed::short_version;
-use crate::execution::summary::{Summary, SummaryProjection};
-use crate::execution::{StoredExecution, StoredProjection};
+use crate::execution::{Failure, FailureFilter, StoredExecution};
 use crate::json::cut_name;
 use crate::n8n::{ListCursor, ListQuery, Listing};
 use crate::store::{self, Listed, Query, Store, Visit, Visitor, Walk};
@@ -19,17 +18,6 @@ const MAX_TIME: Duration = Duration::from_secs(15);
 
 /// Characters shown of an error's message.
 const MESSAGE_CHARS: usize = 200;
-
-/// What is searched for in failed executions.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Search {
-    /// The name of the node that failed.
-    pub failing_node: Option<String>,
-    /// A part of the error's message or description, in upper or lower case.
-    pub error: Option<String>,
-    /// Whether to find what n8n's redaction policy hides.
-    pub reveal: bool,
-}
 
 /// A page of a list, and the names of its workflows by their ids.
 pub(super) type NamedListing = (Listing, HashMap<String, String>);
@@ -55,26 +43,30 @@ pub(super) fn search(
     store: &Store,
     cancel: &CancellationToken,
     query: &ListQuery,
-    search: &Search,
+    filter: &FailureFilter,
+    reveal: bool,
 ) -> Result<NamedListing, store::Error> {
     let columns = Query { failed: true, ..columns(query) };
     let walk = Walk { query: columns, most: MAX_EXAMINED, hits: query.limit, time: MAX_TIME, texts: Vec::new() };
-    let mut searching = Searching { search, found: Vec::new() };
+    let mut searching = Searching { filter, reveal, found: Vec::new() };
     let last = store.walk(&walk, cancel, &mut searching)?;
     Ok(listing(searching.found, last.map(|row| row.id().to_owned())))
 }
 
 /// A walk over failures that lists those which match.
 struct Searching<'a> {
-    search: &'a Search,
-    found: Vec<(Listed, Option<Found>)>,
+    filter: &'a FailureFilter,
+    /// Whether to find what n8n's redaction policy hides.
+    reveal: bool,
+    found: Vec<(Listed, Option<Failure>)>,
 }
 
 impl Visitor for Searching<'_> {
-    type View = Option<Found>;
+    type View = Option<Failure>;
 
     fn read(&self, execution: store::Execution<'_>) -> Self::View {
-        self.search.find(execution)
+        let store::Execution { header, workflow, data, .. } = execution;
+        self.filter.find(StoredExecution { header, workflow, data, reveal: self.reveal })
     }
 
     fn is_hit(&self, view: &Self::View) -> bool {
@@ -85,33 +77,6 @@ impl Visitor for Searching<'_> {
         if let Some(failure) = visit.view().flatten() {
             self.found.push((listed, Some(failure)));
         }
-    }
-}
-
-/// What failed, for the list.
-struct Found {
-    node: Option<String>,
-    message: Option<String>,
-}
-
-impl Search {
-    fn find(&self, execution: store::Execution<'_>) -> Option<Found> {
-        let store::Execution { header, workflow, data, .. } = execution;
-        let execution = StoredExecution { header, workflow, data, reveal: self.reveal };
-        // One that cannot be read does not match.
-        self.matches(&SummaryProjection.read_stored(execution).ok()?)
-    }
-
-    fn matches(&self, summary: &Summary) -> Option<Found> {
-        let error = summary.error.as_ref()?;
-        let is_node = self.failing_node.is_none() || self.failing_node == error.node_name;
-        let texts = [&error.message, &error.description].into_iter().flatten();
-        let mut texts = texts.map(|text| text.kept.to_lowercase());
-        let is_error = self.error.as_ref().is_none_or(|part| texts.any(|text| text.contains(&part.to_lowercase())));
-        (is_node && is_error).then(|| Found {
-            node: error.node_name.clone(),
-            message: error.message.as_ref().map(|message| message.cut(MESSAGE_CHARS).0.into_owned()),
-        })
     }
 }
 
@@ -131,9 +96,9 @@ fn columns(query: &ListQuery) -> Query {
     }
 }
 
-fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Option<String>) -> NamedListing {
+fn listing(listed: impl IntoIterator<Item = (Listed, Option<Failure>)>, last: Option<String>) -> NamedListing {
     let (mut data, mut names) = (Vec::new(), HashMap::new());
-    for (Listed { row, workflow_name }, found) in listed {
+    for (Listed { row, workflow_name }, failure) in listed {
         let mut members = row.listed();
         if row.is_deleted() {
             members["deleted"] = true.into();
@@ -141,9 +106,9 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
         if let Some(version) = row.workflow_version() {
             members["version"] = short_version(version).into();
         }
-        if let Some(found) = found {
-            members["failingNode"] = found.node.into();
-            members["error"] = found.message.into();
+        if let Some(failure) = failure {
+            members["failingNode"] = failure.node_name.into();
+            members["error"] = failure.message.map(|message| message.cut(MESSAGE_CHARS).0.into_owned()).into();
         }
         if let (Some(id), Some(name)) = (members["workflowId"].as_str(), workflow_name) {
             // The newest execution has the newest name.

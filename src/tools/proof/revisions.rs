@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::execution::recording::{Recording, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
-use crate::tools::workflows::{WorkflowLocation, is_workflow_file};
+use crate::tools::workflows::{RanWorkflow, WorkflowLocation, is_workflow_file, workflow_that_ran};
 use crate::tools::{Context, Error};
 use crate::workflow::document::Members;
 use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
@@ -130,8 +130,9 @@ impl Revisions {
         recording: &Recording,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let ran = recording.workflow.as_deref().and_then(|json| Document::parse(json).ok());
-        let ran = ran.ok_or_else(|| {
+        let executed = recording.workflow.clone();
+        let ran = workflow_that_ran(context, &recording.header, executed, None, progress).await;
+        let RanWorkflow { document: ran, .. } = ran.ok_or_else(|| {
             Error::FailedPrecondition(
                 "This execution does not say which workflow it ran, so nothing can be compared.".to_owned(),
             )

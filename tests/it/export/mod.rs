@@ -1,5 +1,6 @@
 //! `n8n-lens export`, through the real binary on n8n's own store.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -227,6 +228,41 @@ fn filters_are_those_of_the_list() {
     let started = |body: &Value| body["startedAt"].as_str().filter(|_| body["status"] != "running").map(str::to_owned);
     assert_eq!(ids(&["--started-after", at]), expected(&|body| started(body).is_some_and(|start| *start >= *at)));
     assert_eq!(ids(&["--started-before", at]), expected(&|body| started(body).is_some_and(|start| *start <= *at)));
+}
+
+#[test]
+fn failures_are_filtered_by_node_and_text() {
+    let store = N8nFolder::wal();
+    let mut bodies = bodies();
+    let count = bodies.len() as u64;
+    bodies.extend([odd(count + 1), odd(count + 2)]);
+    save(&store, &bodies);
+    drop(store.save_bundle(&odd(count + 3)));
+    let all = rows(store.path(), "executions", &[]);
+    let has = |row: &Value, part: &str| {
+        let body = bodies.iter().find(|body| body["id"] == row["executionId"]).map_or_else(|| odd(0), Value::clone);
+        let error = &body["data"]["resultData"]["error"];
+        let texts = [row["errorMessage"].as_str(), error["message"].as_str(), error["description"].as_str()];
+        texts.into_iter().flatten().any(|text| text.to_lowercase().contains(part))
+    };
+    let failed: Vec<_> = all.iter().filter(|row| row["failingNode"].is_string()).collect();
+    let nodes: BTreeSet<_> = failed.iter().map(|row| row["failingNode"].as_str().unwrap()).collect();
+    assert!(nodes.len() > 3 && nodes.contains("A call"), "{nodes:?}");
+    for node in nodes {
+        let expected: Vec<_> = failed.iter().filter(|row| row["failingNode"] == node).copied().cloned().collect();
+        assert_eq!(rows(store.path(), "executions", &["--failing-node", node]), expected, "{node}");
+    }
+    let expected: Vec<_> = all.iter().filter(|row| has(row, "order 4711")).cloned().collect();
+    assert!(expected.len() >= 3);
+    assert_eq!(rows(store.path(), "executions", &["--error", "ORDER 4711"]), expected);
+    let both = ["--failing-node", "A call", "--error", "order 4711"];
+    for kind in ["runs", "items"] {
+        let of_both: Vec<_> = rows(store.path(), kind, &both);
+        let mut expected = rows(store.path(), kind, &[]);
+        expected.retain(|row| row["executionId"].as_str().unwrap().parse::<u64>().unwrap() > count);
+        assert_eq!(of_both, expected, "{kind}");
+    }
+    assert!(rows(store.path(), "items", &["--failing-node", "a call"]).is_empty());
 }
 
 #[test]

@@ -28,7 +28,6 @@ pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, E
     let after: Option<Timestamp> = asked.started_after().parse().ok();
     let query = ListQuery {
         workflow_id: asked.workflow_id.clone(),
-        // One status at a time; what crashed has no error to group by.
         // n8n lists one status at a time; what crashed has no error to group by.
         status: Some("error".to_owned()),
         started_before: asked.started_before.clone(),
