@@ -1,5 +1,5 @@
 // A real Chromium for the tests of the page. VIEW_URL is its address, VIEW_COOKIE its cookie (`name=value`), CHROMIUM the browser,
-// SHOTS a folder for pictures, VIEW_MODULES where playwright-core and axe-core are installed.
+// SHOTS a folder for pictures, VIEW_MODULES where playwright-core and axe-core are installed, ONLY a pattern of the checks that run.
 //
 // A console error or a report of the content security policy fails every test.
 
@@ -15,6 +15,7 @@ export const AXE = require.resolve('axe-core/axe.min.js');
 
 export const PAGE = process.env.VIEW_URL;
 export const SHOTS = process.env.SHOTS;
+const ONLY = process.env.ONLY && new RegExp(process.env.ONLY);
 export const WIDE = { width: 1440, height: 900 };
 export const NARROW = { width: 400, height: 800 };
 
@@ -31,6 +32,7 @@ after(() => browser?.close());
 
 /** A test on a fresh page at an address; it fails if the page reports an error. */
 export function check(name, address, run, options = {}) {
+  if (ONLY && !ONLY.test(name)) return;
   test(name, { timeout: options.timeout ?? 120_000 }, async () => {
     const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
     const page = await context.newPage();
