@@ -79,15 +79,14 @@ struct Batch<'a, P: StoredProjection> {
     projection: &'a P,
     failures: &'a FailureFilter,
     reveal: bool,
-    visited: Vec<(Listed, Visit<Option<Measured<P::View>>>)>,
+    visited: Vec<(Listed, Visit<Measured<P::View>>)>,
 }
 
-/// How long a text is, bytes, and what was made of it.
-type Measured<V> = (u64, V);
+/// How long a text is, bytes, and what was made of it; `None` of an execution that did not fail as asked for.
+type Measured<V> = Option<(u64, V)>;
 
 impl<P: StoredProjection> Visitor for Batch<'_, P> {
-    /// `None` if it did not fail as asked for.
-    type View = Option<Measured<P::View>>;
+    type View = Measured<P::View>;
 
     fn read(&self, execution: Execution<'_>) -> Self::View {
         let Execution { row, header, workflow, mut data } = execution;
