@@ -1,10 +1,22 @@
-//! Why an execution has no run data.
+//! Why an execution has no run data, or no values.
 
 use crate::execution::Header;
 use crate::units::megabytes;
 
-/// The reason as a sentence, if n8n's metadata reveals it.
-pub(super) fn no_data(header: &Header) -> Option<String> {
+/// Why there may be nothing to show of the items of an execution.
+pub(super) fn no_values(header: &Header, nodes: &[String], is_redacted: bool) -> Vec<String> {
+    let no_data = nodes.is_empty().then(|| no_data(header));
+    let redacted = is_redacted.then(|| "n8n redacted the data: the values of items are not included.".to_owned());
+    no_data.into_iter().chain(redacted).collect()
+}
+
+/// The reason as a sentence.
+pub(super) fn no_data(header: &Header) -> String {
+    known_reason(header).unwrap_or_else(|| "This execution has no run data.".to_owned())
+}
+
+/// The reason, if n8n's metadata reveals it.
+fn known_reason(header: &Header) -> Option<String> {
     if header.data_too_large {
         return Some(too_large(header.json_size_bytes));
     }

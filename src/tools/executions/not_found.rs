@@ -19,7 +19,7 @@ pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id:
 pub(super) fn no_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> String {
     let (name, id) = (quoted_name(requested, CUT_NAME_CHARS), header.id.as_deref().or(id).unwrap_or("?"));
     let why = match names.is_empty() {
-        true => no_data(header).unwrap_or_else(|| "It has no run data.".to_owned()),
+        true => no_data(header),
         false => nearest("Nodes", requested, names),
     };
     format!("Node {name} not found in execution '{id}'. {why}")

@@ -60,7 +60,7 @@ fn hexadecimal(kind: char, text: &str) -> Option<(u32, &str)> {
 }
 
 /// A text as a literal in these quotes. Where code is in `{{ }}`, no `}}` may stand in it.
-pub(super) fn quoted(text: &str, quote: char, is_in_braces: bool) -> String {
+pub(in crate::workflow) fn quoted(text: &str, quote: char, is_in_braces: bool) -> String {
     let mut literal = String::from(quote);
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {

@@ -37,6 +37,7 @@ use std::ops::Range;
 
 use code::{Code, codes};
 pub use fault::{Fault, FaultKind};
+pub(super) use literal::quoted;
 pub use rename::{apply, mentions, rename};
 pub use strings::{ParameterText, parameter_texts};
 pub use syntax::Syntax;

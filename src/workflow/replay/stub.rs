@@ -3,17 +3,19 @@
 //! Its code is always [`HEAD`], one string literal that holds the recording, [`HERE`] or [`PARTS`], and [`ANSWER`]: nothing of the
 //! workflow becomes code.
 
+use crate::workflow::expression::quoted;
+
 /// The code before the recording.
-const HEAD: &str = "const { name, runs } = JSON.parse('";
+const HEAD: &str = "const { name, runs } = JSON.parse(";
 
 /// The code after a recording that holds all runs. `in` are the hashes of the items that a run received, `null` for a trigger; `out` are
 /// the items that it returned, of all its outputs; `error` is the message with which it failed.
-const HERE: &str = "');\nconst load = async (at) => runs[at];\n";
+const HERE: &str = ");\nconst load = async (at) => runs[at];\n";
 
 /// The code after a recording that names the files of the call in which runs are, with their sizes: raw DEFLATE. n8n hands a file to the
 /// code as a JSON array with a number for each byte, which takes 0.6 s for each megabyte, so that as few bytes as possible are sent; and
 /// code has nothing but itself to unpack them with.
-const PARTS: &str = concat!("');\n", include_str!("parts.js"));
+const PARTS: &str = concat!(");\n", include_str!("parts.js"));
 
 /// The code that answers. A run answers as it did if its input is the one that was recorded. With another input, each item is answered by
 /// what the same item led to in any run, where that is known: the recorded items that came from exactly this one. The hash is that of
@@ -26,16 +28,17 @@ pub const NOT_RECORDED: &str = "n8n-lens: no recorded answer of ";
 /// The code of a node with this recording, which is JSON.
 pub(super) fn code(recording: &str, is_in_parts: bool) -> String {
     let load = if is_in_parts { PARTS } else { HERE };
-    format!("{HEAD}{}{load}{ANSWER}", literal(recording))
+    format!("{HEAD}{}{load}{ANSWER}", quoted(recording, '\'', false))
 }
 
 /// Whether this is the code of such a node, and nothing else.
 pub(super) fn is_code(code: &str) -> bool {
     let inside = code.strip_prefix(HEAD).and_then(|code| code.strip_suffix(ANSWER));
     let literal = inside.and_then(|code| code.strip_suffix(HERE).or_else(|| code.strip_suffix(PARTS)));
-    let Some(literal) = literal else { return false };
+    let text = literal.and_then(|literal| literal.strip_prefix('\'')?.strip_suffix('\''));
+    let Some(text) = text else { return false };
     let mut escaped = false;
-    for c in literal.chars() {
+    for c in text.chars() {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
@@ -44,23 +47,6 @@ pub(super) fn is_code(code: &str) -> bool {
         }
     }
     !escaped
-}
-
-/// The inside of a JavaScript string in single quotes.
-fn literal(text: &str) -> String {
-    let mut literal = String::with_capacity(text.len() + text.len() / 8);
-    for c in text.chars() {
-        match c {
-            '\\' => literal.push_str("\\\\"),
-            '\'' => literal.push_str("\\'"),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            '\u{2028}' => literal.push_str("\\u2028"),
-            '\u{2029}' => literal.push_str("\\u2029"),
-            c => literal.push(c),
-        }
-    }
-    literal
 }
 
 #[cfg(test)]
@@ -73,7 +59,7 @@ mod tests {
         for is_in_parts in [false, true] {
             let code = code(&recording, is_in_parts);
             assert!(is_code(&code), "{code}");
-            let unfinished = format!("{HEAD}a\\{HERE}{ANSWER}");
+            let unfinished = format!("{HEAD}'a\\'{HERE}{ANSWER}");
             for other in ["return 1", &code.replace("O\\'", "O'"), &format!("{code} "), &unfinished] {
                 assert!(!is_code(other), "{other}");
             }

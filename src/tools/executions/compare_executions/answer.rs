@@ -194,7 +194,7 @@ impl Answer<'_> {
         for (digest, id) in [self.pair.this, self.pair.other] {
             if !digest.has_nodes() {
                 let id = digest.header.id.as_deref().or(id).unwrap_or("?");
-                let why = no_data(&digest.header).unwrap_or_else(|| "This execution has no run data.".to_owned());
+                let why = no_data(&digest.header);
                 notes.push(format!("No nodes of execution '{id}' can be compared. {why}"));
             }
         }

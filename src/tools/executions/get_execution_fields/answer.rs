@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
 use super::super::field_lines::{field_line, together_line};
-use super::super::no_data::no_data;
+use super::super::no_data::no_values;
 use super::FieldsRequest;
 use crate::budget::Ladder;
 use crate::execution::fields::{
@@ -182,7 +182,7 @@ fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Fiel
         node_name: view.node.as_ref().map(|node| shorten_name(node, limits.chars)),
         items: view.items,
         truncated: truncated(view, limits),
-        notes: notes(view),
+        notes: no_values(&view.header, &view.names, view.redacted),
         rows: view
             .by
             .as_ref()
@@ -318,16 +318,4 @@ fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
         reasons.push(items);
     }
     (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
-}
-
-/// Why there may be nothing to show.
-fn notes(view: &FieldsView) -> Vec<String> {
-    let mut notes = Vec::new();
-    if view.names.is_empty() {
-        notes.push(no_data(&view.header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
-    }
-    if view.redacted {
-        notes.push("n8n redacted the data: the values of items are not included.".to_owned());
-    }
-    notes
 }

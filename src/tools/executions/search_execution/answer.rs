@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::super::no_data::no_data;
+use super::super::no_data::no_values;
 use super::SearchRequest;
 use crate::budget::Ladder;
 use crate::execution::search::{Hit, NodeHits, SearchView};
@@ -98,7 +98,7 @@ fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> Search
     SearchAnswer {
         total: view.total,
         truncated: truncated(view, request, limits, clipped),
-        notes: notes(view),
+        notes: no_values(&view.header, &view.names, view.redacted),
         per_node: view.nodes.iter().take(limits.nodes).map(node).collect(),
         hits,
     }
@@ -162,16 +162,4 @@ fn truncated(view: &SearchView, request: &SearchRequest, limits: HitLimits, clip
     }
     let clipped_values = (clipped > 0).then_some(clipped);
     (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values })
-}
-
-/// Why there may be nothing to find.
-fn notes(view: &SearchView) -> Vec<String> {
-    let mut notes = Vec::new();
-    if view.names.is_empty() {
-        notes.push(no_data(&view.header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
-    }
-    if view.redacted {
-        notes.push("n8n redacted the data: the values of items are not included.".to_owned());
-    }
-    notes
 }

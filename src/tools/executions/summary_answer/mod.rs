@@ -272,7 +272,7 @@ pub(in crate::tools) fn notes(summary: &Summary, offset: usize, chars: usize) ->
     let status = header.status.as_deref().unwrap_or_default();
     let mut notes = Vec::new();
     if summary.nodes.is_empty() {
-        notes.push(no_data(header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
+        notes.push(no_data(header));
     } else if offset >= summary.nodes.len() {
         let nodes = counted(summary.nodes.len(), "node", "nodes");
         notes.push(format!("offset {offset} is beyond the end: the execution has {nodes}."));

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::super::no_data::no_data;
+use super::super::no_data::no_values;
 use super::TraceRequest;
 use crate::budget::Ladder;
 use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
@@ -195,13 +195,7 @@ impl Answer<'_> {
 
     /// Why there may be nothing to show.
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.trace.names.is_empty() {
-            notes.extend(no_data(&self.trace.header));
-        }
-        if self.trace.redacted {
-            notes.push("n8n redacted the data: the values of items are not included.".to_owned());
-        }
+        let mut notes = no_values(&self.trace.header, &self.trace.names, self.trace.redacted);
         if self.items.is_none() {
             notes.push("The values need a second pass, and standard input can be read only once: save the body to a file and pass the file instead of -.".to_owned());
         }
