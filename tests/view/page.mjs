@@ -561,9 +561,12 @@ check('every address shows the same after a reload', '#/', async (page) => {
       for (const late of child.querySelectorAll('select[name=workflow], .error-box, .finding-box, .nothing-unusual')) late.replaceChildren();
       return child.innerText;
     }).join('\n'));
+    // Values follow the comparison.
+    const whole = async () => { await ready(page); if (name === 'compare') await page.waitForSelector('.both pre'); };
+    await whole();
     const seen = await said();
     await page.reload();
-    await ready(page);
+    await whole();
     assert.equal(await said(), seen, name);
   }
 }, { timeout: 300_000 });
