@@ -1,10 +1,10 @@
-//! Which failed executions of a store are meant: by what no column has.
+//! Selects failed executions of a store by what no column has: the node that failed, and the texts of its error.
 
 use super::failure::Failure;
 use super::stored::{StoredExecution, StoredProjection};
 use super::summary::SummaryProjection;
 
-/// Which failures are meant.
+/// Which failures are selected.
 #[derive(Clone, Debug, Default)]
 pub struct FailureFilter {
     /// The name of the node that failed.
@@ -14,12 +14,12 @@ pub struct FailureFilter {
 }
 
 impl FailureFilter {
-    /// Whether every execution is meant, failed or not.
+    /// Whether every execution is selected, failed or not.
     pub fn is_empty(&self) -> bool {
         self.node.is_none() && self.text.is_none()
     }
 
-    /// Reads why an execution failed; `None` if it is not meant, did not fail, or cannot be read.
+    /// Reads why an execution failed; `None` if it is not selected, did not fail, or cannot be read.
     pub fn find(&self, execution: StoredExecution<'_>) -> Option<Failure> {
         let error = SummaryProjection.read_stored(execution).ok()?.error?;
         self.matches(&error).then_some(error)

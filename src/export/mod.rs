@@ -45,7 +45,7 @@ pub struct Export {
     pub store: Store,
     /// Which of them; the limit and the order are the export's own.
     pub query: Query,
-    /// Only those that failed like this, if it is not empty.
+    /// Selects failed executions; all are exported if it is empty.
     pub failures: FailureFilter,
     /// What is made of them.
     pub form: Form,

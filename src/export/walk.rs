@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
                 let view = view.map_err(|error| error.to_string());
                 Read { listed, bytes: Some(bytes), view }
             }),
-            // Whether it failed as asked for is not known.
+            // Whether it is selected is not known.
             None if !self.failures.is_empty() => None,
             None => Some(Read { view: Err(self.reason(listed.row.id())), bytes: None, listed }),
         });
@@ -82,7 +82,7 @@ struct Batch<'a, P: StoredProjection> {
     visited: Vec<(Listed, Visit<Measured<P::View>>)>,
 }
 
-/// How long a text is, bytes, and what was made of it; `None` of an execution that did not fail as asked for.
+/// How long a text is, bytes, and what was made of it; `None` of an execution that is not selected.
 type Measured<V> = Option<(u64, V)>;
 
 impl<P: StoredProjection> Visitor for Batch<'_, P> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, child, child_with_timeout, children, descriptors, kill, runs};
-use crate::support::memory::resident;
+use crate::support::memory::anonymous;
 use crate::wait::eventually;
 
 /// Calls a server without a pause while `run` runs; returns the number of calls and the failures.
@@ -328,8 +328,8 @@ pub fn a_child_that_reads_nothing_survives() {
         }
     });
     assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
-    let held = resident(gateway.http.pid());
-    assert!(held < 60_000_000, "{held} bytes: the 80 MB of calls are not kept");
+    let held = anonymous(gateway.http.pid());
+    assert!(held < 40_000_000, "{held} bytes: the 80 MB of calls are not kept");
     kill(pid, "CONT");
     eventually("the child answers again", || gateway.call("a", "echo", json!({})).status == 200);
     assert_eq!((gateway.pid_of("a"), &gateway.detail("a")["restarts"]), (pid, &json!(0)));
@@ -344,8 +344,8 @@ pub fn a_flood_of_requests_takes_little_memory() {
         assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
         assert_eq!(flood.join().unwrap(), "flooded");
     });
-    let held = resident(gateway.http.pid());
-    assert!(held < 60_000_000, "{held} bytes");
+    let held = anonymous(gateway.http.pid());
+    assert!(held < 25_000_000, "{held} bytes");
     assert_eq!(gateway.call("a", "ask_client", json!({})).status, 200, "requests are answered again");
     assert_eq!(gateway.detail("a")["restarts"], 0);
 }
@@ -353,12 +353,12 @@ pub fn a_flood_of_requests_takes_little_memory() {
 /// Large answers are passed on, and their memory is released.
 pub fn large_answers_leave_no_memory_behind() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
-    let before = resident(gateway.http.pid());
+    let before = anonymous(gateway.http.pid());
     for kind in ["text", "quotes", "text"] {
         assert_eq!(gateway.call("a", "big", json!({"bytes": 32 * 1024 * 1024, "kind": kind})).status, 200);
     }
     gateway.call("a", "echo", json!({})).result();
-    let after = resident(gateway.http.pid());
+    let after = anonymous(gateway.http.pid());
     assert!(after < before + 20_000_000, "{before} bytes before, {after} after");
 }
 

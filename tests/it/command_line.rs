@@ -196,11 +196,10 @@ fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
         std::thread::sleep(std::time::Duration::from_millis(200));
         cpu_time(pid) == before
     });
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let peak = crate::support::memory::peak_without_program(pid);
     drop(stdin);
     assert!(child.wait().unwrap().success());
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse().unwrap()
+    peak / 1024
 }
 
 /// The CPU time of a process, in ticks (proc(5)).
@@ -229,8 +228,7 @@ fn stays_small(bytes: u64) {
     for arguments in [&["summary", "-"][..], &["node", "-", "Step 018"]] {
         let small = peak_resident(10_000_000, arguments);
         let large = peak_resident(bytes, arguments);
-        // Most of it are pages of the unoptimized program.
-        assert!(small < 60_000 && large < small + 8_000, "{arguments:?}: {small} kB, {large} kB");
+        assert!(small < 15_000 && large < 15_000 && large < small + 8_000, "{arguments:?}: {small} kB, {large} kB");
     }
 }
 

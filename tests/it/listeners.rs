@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http_client::{HttpServer, json_headers};
 use crate::mcp_client::KEY;
 use crate::server::{Reply, Server};
-use crate::support::memory::{peak, resident};
+use crate::support::memory::{anonymous, peak};
 
 /// Much longer than an answer takes, and much shorter than a timeout of the server.
 const SOON: Duration = Duration::from_secs(5);
@@ -405,6 +405,6 @@ mod slow {
                 assert_eq!(server.send("POST", "/mcp/execute", &json_headers(), &body).status, 400);
             }
         }
-        assert!(resident(server.pid()) < 100_000_000, "{}", resident(server.pid()));
+        assert!(anonymous(server.pid()) < 65_000_000, "{}", anonymous(server.pid()));
     }
 }

@@ -349,8 +349,8 @@ mod slow {
     }
 }
 
-/// Looks for one of so many pieces of bodies, in each of which it must be found as it is by a search of it alone.
-fn agrees_with_each_search(one_of: usize) {
+/// Looks for every `step`th piece of the bodies: all executions in which a search of them alone finds it must be found.
+fn agrees_with_each_search(step: usize) {
     let store = N8nFolder::wal();
     let mut bodies = hiding(&store);
     let connection = store.open();
@@ -382,7 +382,7 @@ fn agrees_with_each_search(one_of: usize) {
         let chars: Vec<char> = text.chars().collect();
         needles.extend([chars.len() / 3, chars.len() / 2].map(|from| chars[from..].iter().take(7).collect::<String>()));
     }
-    for needle in needles.iter().step_by(one_of).filter(|needle| !needle.trim().is_empty()) {
+    for needle in needles.iter().step_by(step).filter(|needle| !needle.trim().is_empty()) {
         let found = ids(&find(&store, &["--limit", "100", "--max-tokens", "20000", "--", needle]));
         for body in &bodies {
             let id = body["id"].as_str().unwrap();

@@ -488,11 +488,11 @@ mod slow {
     }
 }
 
-/// Edits one of so many workflows, and takes it back.
-fn leave_the_rest_unchanged(one_of: usize) {
+/// Edits every `step`th workflow, and reverts the edits.
+fn leave_the_rest_unchanged(step: usize) {
     let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
     let mut connected = 0;
-    for workflow in real_workflows().into_iter().step_by(one_of) {
+    for workflow in real_workflows().into_iter().step_by(step) {
         let text = serde_json::to_string_pretty(&workflow).unwrap();
         let document = Document::parse(text.as_bytes()).unwrap();
         assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit, the text is the same");
@@ -529,5 +529,5 @@ fn leave_the_rest_unchanged(one_of: usize) {
         edit(Operation::RemoveNode { node_name: "Another name".to_owned(), reconnect: false }).unwrap();
         assert_eq!(changed, text, "adding and removing leaves nothing behind, not even white space");
     }
-    assert!(connected > 100 / one_of);
+    assert!(connected > 100 / step);
 }

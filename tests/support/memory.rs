@@ -1,8 +1,18 @@
 //! The memory of a process, as Linux reports it (proc(5)).
 
-/// What it holds now, bytes: without its program, which is larger where it is not optimized.
+/// Resident now, bytes.
 pub fn resident(pid: u32) -> u64 {
+    bytes(pid, "VmRSS:")
+}
+
+/// Anonymous memory now, bytes: without the pages of the program, which are more if it is not optimized.
+pub fn anonymous(pid: u32) -> u64 {
     bytes(pid, "RssAnon:")
+}
+
+/// The most that was ever resident without the pages of the program that are resident now, bytes.
+pub fn peak_without_program(pid: u32) -> u64 {
+    peak(pid) - bytes(pid, "RssFile:")
 }
 
 /// The most that was ever resident, bytes.

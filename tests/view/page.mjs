@@ -555,7 +555,6 @@ check('the answer has a content security policy without exceptions', '#/', async
 check('every address shows the same after a reload', '#/', async (page) => {
   for (const [name, address] of Object.entries(VIEWS)) {
     await page.goto(PAGE + address);
-    await ready(page);
     // What is read after the first picture has its own tests, and the workflows to choose from are those that were listed so far.
     const said = () => page.evaluate(() => [...document.querySelector('main').children].map((child) => {
       for (const late of child.querySelectorAll('select[name=workflow], .error-box, .finding-box, .nothing-unusual')) late.replaceChildren();
