@@ -1,7 +1,5 @@
 //! The executed nodes, while their runs are read and added up.
 
-use std::io::Read;
-
 use indexmap::IndexMap;
 
 use super::flow::{Flow, RunFlow};
@@ -72,7 +70,7 @@ impl RunObserver for Executed {
         self.run.begin_connection(connection);
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         self.run.item(place, item)
     }
 

@@ -1,7 +1,5 @@
 //! Errors, as n8n serialises them (`packages/workflow/src/errors`).
 
-use std::io::Read;
-
 use indexmap::IndexMap;
 
 use crate::json::{Cursor, Excerpt, Keep, Members, Prefix, ReadError, member, members};
@@ -54,7 +52,7 @@ const NODE: Keep = Keep::Members(&[("name", Keep::Whole)]);
 
 impl Failure {
     /// Reads an error, or what n8n's redaction left of one (its `type` then serves as the message); `None` for `null`.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Self>, ReadError> {
         let failure = if cursor.at_object()? {
             Self::read_object(cursor)?
         } else {
@@ -71,7 +69,7 @@ impl Failure {
 }
 
 /// Reads the [`SHOWN`] members of an error, about `bytes` of them; `None` for `null`.
-pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
+pub(super) fn read_whole(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     if !cursor.at_object()? {
         let mut message = cursor.excerpt(bytes)?;
         redact::error(&mut message);
@@ -91,7 +89,7 @@ pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Resul
 }
 
 /// Reads what n8n's redaction leaves of an error: `{type, httpCode}`.
-pub(super) fn read_redacted<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Excerpt>, ReadError> {
+pub(super) fn read_redacted(cursor: &mut Cursor<'_>) -> Result<Option<Excerpt>, ReadError> {
     Ok(Failure::read(cursor)?.map(|failure| {
         let message = failure.message.map(|message| ("message", Excerpt::Text(message)));
         let code = failure.http_code.map(|code| ("httpCode", Excerpt::Text(code.into())));

@@ -2,7 +2,6 @@
 //! error, and which executions of sub-workflows they came from.
 
 use std::collections::HashSet;
-use std::io::Read;
 
 use super::failure;
 use super::related::{Children, Metadata};
@@ -216,7 +215,7 @@ impl RunFlow {
     }
 
     /// The next item.
-    pub(super) fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    pub(super) fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         match place.main_output {
             Some(output) => self.main.item(place, output, item),
             None => self.returned(place, item),
@@ -224,7 +223,7 @@ impl RunFlow {
     }
 
     /// The next item that a sub-node returned to the node that called it.
-    fn returned<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn returned(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         if let (ItemText::Json(json), Some(returned)) = (item.text()?, self.returned.last_mut()) {
             let marks = ItemMarks::read(&mut Cursor::unpruned(&json[..]), returned.failed.is_none())?;
             let error = marks.own.or(marks.in_json).map(|message| one_error(place, place.output, message));
@@ -244,7 +243,7 @@ impl RunFlow {
 }
 
 impl MainFlow {
-    fn item<R: Read>(&mut self, place: ItemPlace, output: u64, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, output: u64, item: Item<'_, '_>) -> Result<(), ReadError> {
         if let ItemText::Json(json) = item.text()? {
             let tells = self.failed.is_none() || self.suspect.is_none();
             let marks = ItemMarks::read(&mut Cursor::unpruned(&json[..]), tells)?;
@@ -295,7 +294,7 @@ struct ItemMarks {
 }
 
 impl ItemMarks {
-    fn read<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Self, ReadError> {
+    fn read(cursor: &mut Cursor<'_>, tells: bool) -> Result<Self, ReadError> {
         let mut marks = Self::default();
         cursor.object(|cursor, name| {
             match name {
@@ -312,7 +311,7 @@ impl ItemMarks {
 
 /// What an error says: its `message`, or else all of it; `None` for a value that is not an error in JavaScript: `null`,
 /// `false`, `0` and an empty string.
-fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<Prefix>, ReadError> {
+fn read_message(cursor: &mut Cursor<'_>, tells: bool) -> Result<Option<Prefix>, ReadError> {
     let json = if tells { cursor.json(ITEM_BYTES)? } else { None };
     let Some(json) = json else {
         return Ok(is_error(&cursor.excerpt(0)?).then(Prefix::default));

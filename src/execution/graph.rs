@@ -1,7 +1,5 @@
 //! The workflow that was executed, as a picture: where its nodes stand, and what connects them.
 
-use std::io::Read;
-
 use super::workflow::{LinkStart, Workflow};
 use super::workflow_node::WorkflowNode;
 use crate::json::{Cursor, Keep, Members, ReadError, members};
@@ -85,12 +83,12 @@ members!(LinkEnd, |end, cursor| match name {
 });
 
 impl DrawnWorkflow {
-    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_nodes(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         (self.graph.nodes, self.graph.more_nodes) = (Vec::new(), 0);
         self.workflow.read_nodes(cursor, |node| self.graph.add_node(node))
     }
 
-    fn read_connections<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_connections(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         (self.graph.links, self.graph.more_links) = (Vec::new(), 0);
         self.workflow.read_connections(cursor, |cursor, start| self.graph.read_link(cursor, start))
     }
@@ -117,7 +115,7 @@ impl Graph {
     }
 
     /// Reads `{node, type, index}`, where an output of this type leads; returns whether there was anything.
-    fn read_link<R: Read>(&mut self, cursor: &mut Cursor<R>, start: LinkStart<'_>) -> Result<bool, ReadError> {
+    fn read_link(&mut self, cursor: &mut Cursor<'_>, start: LinkStart<'_>) -> Result<bool, ReadError> {
         if !cursor.at_object()? {
             return cursor.skip_present();
         }

@@ -1,7 +1,5 @@
 //! The metadata of an execution.
 
-use std::io::Read;
-
 use jiff::Timestamp;
 
 use crate::json::{Cursor, Keep, Members, Projection, ReadError, members};
@@ -86,7 +84,7 @@ impl Projection for HeaderProjection {
     type View = Result<Header, ReadError>;
     const KEEP: Keep = Header::KEEP;
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let header = Header::read_object(&mut cursor)?.unwrap_or_default();
         cursor.finish()?;
         Ok(header)

@@ -1,7 +1,6 @@
 //! Items, the units of data that nodes receive and output (n8n's `INodeExecutionData`:
 //! `{json, binary?, pairedItem?, …}`), held in bounded memory.
 
-use std::io::Read;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -125,7 +124,7 @@ impl ItemLists {
     }
 
     /// The next item of the list; without limits it is only counted.
-    pub(super) fn item<R: Read>(&mut self, item: Item<'_, R>, limits: Option<&ItemLimits>) -> Result<(), ReadError> {
+    pub(super) fn item(&mut self, item: Item<'_, '_>, limits: Option<&ItemLimits>) -> Result<(), ReadError> {
         let limits = limits.filter(|_| self.lists.len() <= MAX_LISTS);
         let Some(list) = self.lists.last_mut() else { return item.skip() };
         let index = list.total;
@@ -192,7 +191,7 @@ fn paired(value: Excerpt) -> Excerpt {
 }
 
 /// Reads about `bytes` of an item.
-pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, ReadError> {
+pub(super) fn read_item(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Excerpt, ReadError> {
     if !cursor.at_object()? {
         return cursor.excerpt(bytes);
     }
@@ -252,7 +251,7 @@ fn shorten_stack_in(json: &mut Excerpt) {
 }
 
 /// Reads about `bytes` of the metadata of an item's files; `None` for a value that is not an object.
-pub(super) fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
+pub(super) fn read_binary(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     let mut kept = Vec::new();
     let (mut left, mut total) = (bytes, 0);
     let is_object = cursor.object(|cursor, property| {

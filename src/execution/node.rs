@@ -1,6 +1,5 @@
 //! One run of one node: its actual input and output items, its parameters and its error.
 
-use std::io::Read;
 use std::ops::Range;
 
 use indexmap::IndexMap;
@@ -87,7 +86,7 @@ impl Projection for NodeProjection {
         self.window.clone()
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         RunData::<true>::view(cursor, self)
     }
 }
@@ -100,7 +99,7 @@ impl Projection for NodeRunProjection {
     type View = Result<NodeView, Error>;
     const KEEP: Keep = Keep::Members(&runs::keep::<RunData<'_, false>>(WORKFLOW));
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         RunData::<false>::view(cursor, &self.0)
     }
 }
@@ -191,7 +190,7 @@ impl NodeSettings {
 }
 
 /// Reads the settings of the requested node.
-fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -> Result<NodeSettings, ReadError> {
+fn read_workflow(cursor: &mut Cursor<'_>, projection: &NodeProjection) -> Result<NodeSettings, ReadError> {
     member(cursor, "nodes", |cursor| {
         let mut found = NodeSettings::default();
         cursor.array(|cursor, _| {
@@ -272,7 +271,7 @@ impl<const ITEMS: bool> RunObserver for RunData<'_, ITEMS> {
         self.lists[self.side as usize].begin_list(connection, index);
     }
 
-    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, _: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         self.lists[self.side as usize].item(item, self.limits.as_ref())
     }
 
@@ -340,8 +339,8 @@ impl<'a, const ITEMS: bool> RunData<'a, ITEMS> {
     }
 
     /// Reads an execution.
-    fn view<R: Read>(cursor: Cursor<R>, projection: &'a NodeProjection) -> Result<NodeView, Error> {
-        let read_workflow = |cursor: &mut Cursor<R>| read_workflow(cursor, projection);
+    fn view(cursor: Cursor<'_>, projection: &'a NodeProjection) -> Result<NodeView, Error> {
+        let read_workflow = |cursor: &mut Cursor<'_>| read_workflow(cursor, projection);
         let execution = runs::read(cursor, |_| Self::new(projection), read_workflow)?;
         let (data, workflow) = (execution.runs, execution.workflow);
         let ambiguous = if data.has_exact_target() || data.similar.len() < 2 { Vec::new() } else { data.similar };

@@ -1,7 +1,5 @@
 //! The runs of all nodes of an execution: how long each took, how it ended, and how many items it output.
 
-use std::io::Read;
-
 use super::Error;
 use super::header::Header;
 use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver};
@@ -53,7 +51,7 @@ impl Projection for NodeRunsProjection {
     type View = Result<NodeRuns, Error>;
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Skip));
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, Reader::new, Cursor::skip)?;
         let Reader { nodes, left_out, .. } = execution.runs;
         Ok(NodeRuns { header: execution.header, nodes, left_out })
@@ -84,7 +82,7 @@ impl RunObserver for Reader {
         self.runs.clear();
     }
 
-    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, _: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         item.skip()
     }
 

@@ -5,7 +5,7 @@
 //! neither, so the policy always holds, and every reader counts as another user than the one whose credentials were
 //! used. An unknown form of policy hides the items, too.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use super::Error;
 use super::runs::{self, DataTable, Item, ItemPlace, Parts, RunHead, RunObserver};
@@ -142,7 +142,7 @@ impl RunObserver for DynamicCredentials {
 
     fn begin_node(&mut self, _: &str) {}
 
-    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, _: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         item.skip()
     }
 
@@ -154,7 +154,7 @@ impl RunObserver for DynamicCredentials {
 
 /// The beginning of a string inside a JSON text, by its path.
 fn text_of(json: impl BufRead, keep: Keep, path: &[&str]) -> Result<Option<String>, ReadError> {
-    fn read<R: Read>(cursor: &mut Cursor<R>, path: &[&str]) -> Result<Option<String>, ReadError> {
+    fn read(cursor: &mut Cursor<'_>, path: &[&str]) -> Result<Option<String>, ReadError> {
         match path.split_first() {
             Some((name, deeper)) => member(cursor, name, |cursor| read(cursor, deeper)),
             None => cursor.text(VALUE_CHARS),

@@ -1,7 +1,5 @@
 //! Where the inputs of a run came from.
 
-use std::io::Read;
-
 use serde::{Deserialize, Serialize};
 
 use crate::json::{Cursor, Keep, Members, ReadError, members};
@@ -38,7 +36,7 @@ members!(SourceEntry, |source, cursor| match name {
 pub(super) const SOURCES: Keep = Keep::EachElement(&SourceEntry::KEEP);
 
 /// Reads a run's `source`.
-pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
+pub(super) fn read_sources(cursor: &mut Cursor<'_>) -> Result<Vec<Option<InputSource>>, ReadError> {
     let mut sources = Vec::new();
     cursor.array(|cursor, index| {
         let source = read_source(cursor)?;
@@ -51,7 +49,7 @@ pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option
 }
 
 /// Reads an entry of `source`, or a `sourceOverwrite`.
-pub(super) fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
+pub(super) fn read_source(cursor: &mut Cursor<'_>) -> Result<Option<InputSource>, ReadError> {
     let source = SourceEntry::read_or_default(cursor)?;
     Ok(source.node.map(|node| InputSource { node, output: source.output, run: source.run }))
 }

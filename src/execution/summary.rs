@@ -1,6 +1,5 @@
 //! The summary of an execution: which nodes ran, how they ended, how many items they output.
 
-use std::io::Read;
 use std::ops::Range;
 
 use super::Error;
@@ -57,7 +56,7 @@ impl Projection for SummaryProjection {
         flow::marked_items(Pruner::new(Self::KEEP, self.window()))
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |header| Executed::new(header, usize::MAX), Workflow::read_or_default)?;
         Ok(Summary::new(execution))
     }
@@ -72,7 +71,7 @@ impl<P: Projection> Projection for Counting<P> {
     type View = P::View;
     const KEEP: Keep = P::KEEP;
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         self.0.read(cursor)
     }
 }

@@ -1,7 +1,6 @@
 //! The executed workflow: a snapshot inside the execution, usually after its data.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 
 use super::workflow_node::WorkflowNode;
 use crate::json::{Cursor, Keep, Members, ReadError, hold_name, members};
@@ -23,7 +22,7 @@ pub(super) const CONNECTIONS: Keep =
 pub(super) const JSON_BYTES: usize = 16 * 1024 * 1024;
 
 /// The member `workflowData` as JSON; `None` if it is not an object, or larger.
-pub(super) fn read_json<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Vec<u8>>, ReadError> {
+pub(super) fn read_json(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, ReadError> {
     if cursor.at_object()? {
         return cursor.json(JSON_BYTES);
     }
@@ -65,9 +64,9 @@ pub(super) struct LinkStart<'a> {
 
 impl Workflow {
     /// Reads `nodes`; `each` receives all but sticky notes.
-    pub(super) fn read_nodes<R: Read>(
+    pub(super) fn read_nodes(
         &mut self,
-        cursor: &mut Cursor<R>,
+        cursor: &mut Cursor<'_>,
         mut each: impl FnMut(&WorkflowNode),
     ) -> Result<(), ReadError> {
         (self.nodes, self.types, self.continuing) = (0, HashMap::new(), HashSet::new());
@@ -95,10 +94,10 @@ impl Workflow {
     }
 
     /// Reads `connections`; `read_end` reads where each leads, and returns whether there was anything.
-    pub(super) fn read_connections<R: Read>(
+    pub(super) fn read_connections(
         &mut self,
-        cursor: &mut Cursor<R>,
-        mut read_end: impl FnMut(&mut Cursor<R>, LinkStart<'_>) -> Result<bool, ReadError>,
+        cursor: &mut Cursor<'_>,
+        mut read_end: impl FnMut(&mut Cursor<'_>, LinkStart<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), ReadError> {
         self.connected.clear();
         self.sub_nodes.clear();
@@ -134,10 +133,10 @@ impl Workflow {
 }
 
 /// Which `main` outputs of a node lead to another.
-fn read_connected<R: Read>(
-    cursor: &mut Cursor<R>,
+fn read_connected(
+    cursor: &mut Cursor<'_>,
     node: &str,
-    mut read_end: impl FnMut(&mut Cursor<R>, LinkStart<'_>) -> Result<bool, ReadError>,
+    mut read_end: impl FnMut(&mut Cursor<'_>, LinkStart<'_>) -> Result<bool, ReadError>,
 ) -> Result<Vec<bool>, ReadError> {
     let mut connected = Vec::new();
     cursor.object(|cursor, kind| {

@@ -1,7 +1,5 @@
 //! One node of the executed workflow.
 
-use std::io::Read;
-
 use crate::json::{Cursor, Excerpt, Keep, Members, ReadError, members};
 use crate::node_outputs::{self, OutputLabels};
 
@@ -64,7 +62,7 @@ impl WorkflowNode {
 }
 
 /// Reads `[x, y]`; `None` for anything else.
-fn read_position<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<(f64, f64)>, ReadError> {
+fn read_position(cursor: &mut Cursor<'_>) -> Result<Option<(f64, f64)>, ReadError> {
     let mut position = [None; 2];
     cursor.array(|cursor, at| match position.get_mut(at as usize) {
         Some(part) => cursor.number().map(|number| *part = number),

@@ -47,8 +47,9 @@ use super::pruned_reader::PrunedReader;
 /// # Errors
 /// All methods fail in the same cases: [`ReadError::Fault`] or [`ReadError::Syntax`] if the text is broken or ends
 /// early, [`ReadError::Io`] if its source cannot be read. The cursor cannot be used after an error.
-pub struct Cursor<R: Read> {
-    json: JsonStreamReader<R>,
+pub struct Cursor<'a> {
+    // One kind of reader for every source: it is asked once for each kilobyte, and code that reads is compiled once.
+    json: JsonStreamReader<Box<dyn Read + 'a>>,
     /// `None` for a text that was not pruned.
     captured: Option<Rc<RefCell<CapturedValues>>>,
 }
@@ -82,7 +83,7 @@ impl CapturedValues {
 }
 
 /// The text of the batches, as a reader. Hands their captured values to the cursor.
-pub struct BatchText<I> {
+struct BatchText<I> {
     batches: I,
     text: io::Cursor<Vec<u8>>,
     /// Bytes of the texts so far.
@@ -112,33 +113,29 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
     }
 }
 
-impl<I: Iterator<Item = io::Result<Batch>>> Cursor<BatchText<I>> {
+impl<'a> Cursor<'a> {
     /// Reads pruned batches.
-    pub fn over(batches: I) -> Self {
+    pub fn over(batches: impl Iterator<Item = io::Result<Batch>> + 'a) -> Self {
         let captured = Rc::default();
         let text = BatchText { batches, text: io::Cursor::default(), bytes: 0, captured: Rc::clone(&captured) };
         Self { json: json_reader(text), captured: Some(captured) }
     }
-}
 
-impl Cursor<io::Empty> {
     /// Reads a text that was not pruned, such as a captured value: with the same results, but slowly.
     ///
     /// It passes through the filter, which drops nothing: what n8n writes but struson refuses, lone surrogates and very
     /// deep nesting, is replaced as in any other text. Faults have no offset, since the text can be a part of another
     /// one.
-    pub fn unpruned(text: impl BufRead) -> Cursor<impl Read> {
+    pub fn unpruned(text: impl BufRead + 'a) -> Self {
         let batches = PrunedReader::new(text, Pruner::new(Keep::Whole, 0..0));
-        Cursor { captured: None, ..Cursor::over(batches.map(|batch| batch.map_err(without_offset))) }
+        Self { captured: None, ..Self::over(batches.map(|batch| batch.map_err(without_offset))) }
     }
 
     /// Reads what the filter left of a text, or of its beginning, if nothing was captured.
-    pub fn pruned(text: impl Read) -> Cursor<impl Read> {
-        Cursor { json: json_reader(text), captured: Some(Rc::default()) }
+    pub fn pruned(text: impl Read + 'a) -> Self {
+        Self { json: json_reader(text), captured: Some(Rc::default()) }
     }
-}
 
-impl<R: Read> Cursor<R> {
     /// Reads an object; `member` receives the name of each member and must read its value or [`skip`](Self::skip) it.
     /// Returns whether there was an object.
     ///
@@ -377,9 +374,9 @@ impl io::Write for BoundedCopy {
     }
 }
 
-fn json_reader<R: Read>(text: R) -> JsonStreamReader<R> {
+fn json_reader<'a>(text: impl Read + 'a) -> JsonStreamReader<Box<dyn Read + 'a>> {
     JsonStreamReader::new_custom(
-        text,
+        Box::new(text),
         ReaderSettings {
             track_path: false,
             max_nesting_depth: Some(1024),

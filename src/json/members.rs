@@ -1,7 +1,5 @@
 //! Small objects, each declared once: its members, what is kept of them, and where their values go.
 
-use std::io::Read;
-
 use super::cursor::Cursor;
 use super::fault::ReadError;
 use super::keep::Keep;
@@ -15,30 +13,30 @@ pub(crate) trait Members: Default {
     const KEEP: Keep = Keep::Members(Self::MEMBERS);
 
     /// Reads the value of the member `name`; returns whether there is such a member. If not, nothing was read.
-    fn read_member<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<bool, ReadError>;
+    fn read_member(&mut self, cursor: &mut Cursor<'_>, name: &str) -> Result<bool, ReadError>;
 
     /// Reads the members of an object; returns whether the value is one.
-    fn read_members<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<bool, ReadError> {
+    fn read_members(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, ReadError> {
         cursor.object(|cursor, name| if self.read_member(cursor, name)? { Ok(()) } else { cursor.skip() })
     }
 
     /// Reads an object; `None` for a value of another type.
-    fn read_object<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
+    fn read_object(cursor: &mut Cursor<'_>) -> Result<Option<Self>, ReadError> {
         let mut object = Self::default();
         Ok(object.read_members(cursor)?.then_some(object))
     }
 
     /// Reads an object; the default for a value of another type.
-    fn read_or_default<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+    fn read_or_default(cursor: &mut Cursor<'_>) -> Result<Self, ReadError> {
         Ok(Self::read_object(cursor)?.unwrap_or_default())
     }
 }
 
 /// Reads one member of an object; the default if there is no such member, or a value of another type.
-pub(crate) fn member<R: Read, T: Default>(
-    cursor: &mut Cursor<R>,
+pub(crate) fn member<'t, T: Default>(
+    cursor: &mut Cursor<'t>,
     name: &str,
-    mut read: impl FnMut(&mut Cursor<R>) -> Result<T, ReadError>,
+    mut read: impl FnMut(&mut Cursor<'t>) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
     let mut found = T::default();
     cursor.object(|cursor, other| {
@@ -52,10 +50,10 @@ pub(crate) fn member<R: Read, T: Default>(
 }
 
 /// The first value of the member `name` of an object whose text may end in the middle, which is not an error here.
-pub(crate) fn first_member<R: Read, T>(
-    mut cursor: Cursor<R>,
+pub(crate) fn first_member<'t, T>(
+    mut cursor: Cursor<'t>,
     name: &str,
-    mut read: impl FnMut(&mut Cursor<R>) -> Result<Option<T>, ReadError>,
+    mut read: impl FnMut(&mut Cursor<'t>) -> Result<Option<T>, ReadError>,
 ) -> Option<T> {
     let mut found = None;
     let _ = cursor.object(|cursor, other| {
@@ -82,9 +80,9 @@ macro_rules! members {
         impl $crate::json::Members for $type {
             const MEMBERS: &'static [(&'static str, $crate::json::Keep)] = &[$(($name, $keep)),*];
 
-            fn read_member<R: std::io::Read>(
+            fn read_member(
                 &mut self,
-                $cursor: &mut $crate::json::Cursor<R>,
+                $cursor: &mut $crate::json::Cursor<'_>,
                 name: &str,
             ) -> Result<bool, $crate::json::ReadError> {
                 let $object = self;

@@ -98,7 +98,7 @@ mod word;
 mod written;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
-pub use cursor::{BatchText, Cursor, Element};
+pub use cursor::{Cursor, Element};
 pub(crate) use cut::fingerprint;
 pub use cut::{CUT_NAME_CHARS, Prefix, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
 pub use excerpt::{Detail, Excerpt};

@@ -1,6 +1,6 @@
 //! A projection: what is kept of a JSON text, and how the rest is read, as one value.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::ops::Range;
 
 use super::cursor::Cursor;
@@ -26,7 +26,7 @@ use super::pruned_reader::PrunedReader;
 ///     type View = Result<Option<String>, ReadError>;
 ///     const KEEP: Keep = Keep::Members(&[("name", Keep::Whole)]);
 ///
-///     fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+///     fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
 ///         let mut name = None;
 ///         cursor.object(|cursor, member| match member {
 ///             "name" => cursor.name().map(|read| name = read),
@@ -53,7 +53,7 @@ pub trait Projection: Clone + Send + 'static {
     }
 
     /// Reads what [`pruner`](Self::pruner) left of a text, or a text from which nothing was pruned.
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View;
+    fn read(&self, cursor: Cursor<'_>) -> Self::View;
 
     /// The filter for this projection.
     fn pruner(&self) -> Pruner {
@@ -107,7 +107,7 @@ where
         self.projection.window()
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> T {
+    fn read(&self, cursor: Cursor<'_>) -> T {
         self.apply(self.projection.read(cursor))
     }
 

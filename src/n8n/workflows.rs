@@ -2,8 +2,6 @@
 //!
 //! Facts: `packages/cli/src/public-api/v1/handlers/workflows` in n8n, verified on 1.123 and 2.41.
 
-use std::io::Read;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
@@ -279,7 +277,7 @@ impl Projection for Nothing {
     type View = ();
     const KEEP: Keep = Keep::Members(&[("id", Keep::Whole)]);
 
-    fn read<R: Read>(&self, _cursor: Cursor<R>) {}
+    fn read(&self, _cursor: Cursor<'_>) {}
 }
 
 fn subject(id: &str) -> String {

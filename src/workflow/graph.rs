@@ -17,7 +17,6 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 
 use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, cut_name, members};
 use crate::node_outputs::{self, OutputLabels};
@@ -85,7 +84,7 @@ impl Projection for GraphProjection {
     type View = Result<Option<Graph>, ReadError>;
     const KEEP: Keep = WorkflowMembers::KEEP;
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let WorkflowMembers { mut graph, edges } = WorkflowMembers::read_or_default(&mut cursor)?;
         cursor.finish()?;
         graph.connect(edges);
@@ -109,7 +108,7 @@ members!(WorkflowMembers, |workflow, cursor| match name {
 });
 
 impl WorkflowMembers {
-    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_nodes(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         cursor.array(|cursor, _| {
             self.graph.nodes.extend(NodeMembers::read_object(cursor)?.map(GraphNode::from));
             Ok(())
@@ -157,7 +156,7 @@ impl<'a> Reader<'a> {
         Self { edges, room: RAW_BYTES }
     }
 
-    fn sources<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<Excerpt, ReadError> {
+    fn sources(&mut self, cursor: &mut Cursor<'_>) -> Result<Excerpt, ReadError> {
         self.members(cursor, |reader, cursor, source| {
             let source = cut_name(source.to_owned());
             reader.members(cursor, |reader, cursor, kind| {
@@ -169,9 +168,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn target<R: Read>(
+    fn target(
         &mut self,
-        cursor: &mut Cursor<R>,
+        cursor: &mut Cursor<'_>,
         (source, kind, output): (&str, &str, usize),
     ) -> Result<Excerpt, ReadError> {
         let target = cursor.excerpt(TARGET_BYTES)?;
@@ -186,10 +185,10 @@ impl<'a> Reader<'a> {
         Ok(target)
     }
 
-    fn members<R: Read>(
+    fn members(
         &mut self,
-        cursor: &mut Cursor<R>,
-        mut read: impl FnMut(&mut Self, &mut Cursor<R>, &str) -> Result<Excerpt, ReadError>,
+        cursor: &mut Cursor<'_>,
+        mut read: impl FnMut(&mut Self, &mut Cursor<'_>, &str) -> Result<Excerpt, ReadError>,
     ) -> Result<Excerpt, ReadError> {
         if !cursor.at_object()? {
             return cursor.excerpt(TARGET_BYTES);
@@ -206,10 +205,10 @@ impl<'a> Reader<'a> {
         Ok(Excerpt::Object { kept, total })
     }
 
-    fn elements<R: Read>(
+    fn elements(
         &mut self,
-        cursor: &mut Cursor<R>,
-        mut read: impl FnMut(&mut Self, &mut Cursor<R>, usize) -> Result<Excerpt, ReadError>,
+        cursor: &mut Cursor<'_>,
+        mut read: impl FnMut(&mut Self, &mut Cursor<'_>, usize) -> Result<Excerpt, ReadError>,
     ) -> Result<Excerpt, ReadError> {
         if !cursor.at_array()? {
             return cursor.excerpt(TARGET_BYTES);

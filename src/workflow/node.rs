@@ -1,7 +1,5 @@
 //! One node of a workflow in full, and the names of all nodes.
 
-use std::io::Read;
-
 use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, cut_name, members};
 
 /// Bytes held of a node: more than any answer shows.
@@ -34,7 +32,7 @@ impl Projection for NodeLookupProjection {
     type View = Result<Option<NodeLookup>, ReadError>;
     const KEEP: Keep = Finder::KEEP;
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let mut finder = Finder { wanted: self.node.clone(), ..Finder::default() };
         finder.read_members(&mut cursor)?;
         cursor.finish()?;
@@ -59,7 +57,7 @@ members!(Finder, |finder, cursor| match name {
 });
 
 impl Finder {
-    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_nodes(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         cursor.array(|cursor, _| {
             let node = cursor.excerpt(NODE_BYTES)?;
             let text = |member| node.member(member).and_then(Excerpt::text);

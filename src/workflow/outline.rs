@@ -1,7 +1,5 @@
 //! A workflow in one line, for lists.
 
-use std::io::Read;
-
 use super::PublishedVersion;
 use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, members};
 
@@ -94,7 +92,7 @@ impl WorkflowMembers {
 }
 
 /// Reads the names of the members of an object.
-fn read_names<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<String>, ReadError> {
+fn read_names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, ReadError> {
     let mut names = Vec::new();
     cursor.object(|cursor, name| {
         names.push(name.to_owned());
@@ -111,7 +109,7 @@ impl Projection for OutlineProjection {
     type View = Result<Option<Outline>, ReadError>;
     const KEEP: Keep = WorkflowMembers::KEEP;
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let workflow = WorkflowMembers::read_or_default(&mut cursor)?;
         cursor.finish()?;
         Ok(workflow.outline())
@@ -131,7 +129,7 @@ members!(ListMembers, |list, cursor| match name {
     ("nextCursor", Keep::Whole) => list.more = cursor.skip_present()?,
 });
 
-fn read_outlines<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Vec<Outline>>, ReadError> {
+fn read_outlines(cursor: &mut Cursor<'_>) -> Result<Option<Vec<Outline>>, ReadError> {
     let mut outlines = Vec::new();
     let is_list = cursor.array(|cursor, _| {
         outlines.extend(WorkflowMembers::read_or_default(cursor)?.outline());
@@ -148,7 +146,7 @@ impl Projection for OutlinePageProjection {
     type View = Result<Option<OutlinePage>, ReadError>;
     const KEEP: Keep = ListMembers::KEEP;
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let ListMembers { workflows, more } = ListMembers::read_or_default(&mut cursor)?;
         cursor.finish()?;
         Ok(workflows.map(|workflows| OutlinePage { workflows, more }))

@@ -1,7 +1,5 @@
 //! n8n's own object as a bounded copy, without data that is repeated or can hold secrets.
 
-use std::io::Read;
-
 use super::PublishedVersion;
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
 
@@ -42,7 +40,7 @@ impl Projection for RawProjection {
     type View = Result<Option<RawWorkflow>, ReadError>;
     const KEEP: Keep = Keep::Except(&Keep::Skip.of_each(LEFT_OUT));
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let (mut kept, mut left_out) = (Vec::new(), Vec::new());
         cursor.object(|cursor, member| {
             match LEFT_OUT.into_iter().find(|name| *name == member) {

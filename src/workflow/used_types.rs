@@ -1,7 +1,6 @@
 //! The node types that workflows use.
 
 use std::collections::HashMap;
-use std::io::Read;
 
 use crate::json::{Cursor, Keep, Projection, ReadError, member};
 
@@ -22,7 +21,7 @@ impl Projection for UsedTypesProjection {
     type View = Result<Vec<String>, ReadError>;
     const KEEP: Keep = KEEP;
 
-    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+    fn read(&self, mut cursor: Cursor<'_>) -> Self::View {
         let mut used: HashMap<String, u64> = HashMap::new();
         member(&mut cursor, "data", |cursor| cursor.array(|cursor, _| read_workflow(cursor, &mut used)))?;
         cursor.finish()?;
@@ -33,8 +32,8 @@ impl Projection for UsedTypesProjection {
 }
 
 /// Counts the types of the nodes of a workflow.
-fn read_workflow<R: Read>(cursor: &mut Cursor<R>, used: &mut HashMap<String, u64>) -> Result<(), ReadError> {
-    let mut node = |cursor: &mut Cursor<R>| {
+fn read_workflow(cursor: &mut Cursor<'_>, used: &mut HashMap<String, u64>) -> Result<(), ReadError> {
+    let mut node = |cursor: &mut Cursor<'_>| {
         if let Some(name) = member(cursor, "type", |cursor| cursor.text(TYPE_CHARS))? {
             *used.entry(name).or_default() += 1;
         }

@@ -7,7 +7,6 @@ mod values;
 mod workflow;
 mod workflow_difference;
 
-use std::io::Read;
 use std::ops::Range;
 
 use indexmap::IndexMap;
@@ -76,8 +75,8 @@ impl Projection for DigestProjection {
         0..u64::MAX
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let read_workflow = |cursor: &mut Cursor<R>| WorkflowDigest::read(cursor, self.redacts);
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
+        let read_workflow = |cursor: &mut Cursor<'_>| WorkflowDigest::read(cursor, self.redacts);
         let execution = runs::read(cursor, |_| Reader::new(self.redacts), read_workflow)?;
         let (redacted, nodes) = (execution.data.redacted, execution.runs.nodes);
         Ok(Digest { header: execution.header, redacted, nodes, workflow: execution.workflow })
@@ -114,7 +113,7 @@ impl RunObserver for Reader {
         (self.node, self.table) = (NodeDigest::default(), Table::new(None, ()));
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         match item.text()? {
             ItemText::Json(json) => {
                 self.table.begin_item(place.into());

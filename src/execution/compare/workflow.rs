@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
 
 use indexmap::IndexMap;
 
@@ -111,22 +110,18 @@ fn take(room: &mut usize, text: &str) -> bool {
 
 impl WorkflowDigest {
     /// Reads `workflowData`; `None` if there is none. Values of known secret keys are masked, if `redacts`.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, redacts: bool) -> Result<Option<Self>, ReadError> {
+    pub(super) fn read(cursor: &mut Cursor<'_>, redacts: bool) -> Result<Option<Self>, ReadError> {
         let mut digest = Self { redacts, ..Self::default() };
         Ok(digest.read_members(cursor)?.then_some(digest))
     }
 
-    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_nodes(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         self.nodes.clear();
         let mut known = HashMap::new();
         cursor.array(|cursor, _| self.read_node(cursor, &mut known)).map(drop)
     }
 
-    fn read_node<R: Read>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        known: &mut HashMap<String, usize>,
-    ) -> Result<(), ReadError> {
+    fn read_node(&mut self, cursor: &mut Cursor<'_>, known: &mut HashMap<String, usize>) -> Result<(), ReadError> {
         let Some(json) = self.part(cursor)? else { return Ok(()) };
         let shows = self.redacts.then(|| unmasked(&json));
         let mut node = NodeReader { room: self.room, shows, ..NodeReader::default() };
@@ -142,7 +137,7 @@ impl WorkflowDigest {
         Ok(())
     }
 
-    fn read_connections<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_connections(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let Some(json) = self.part(cursor)? else { return Ok(()) };
         self.connections = 0;
         leaves(&json, |leaf| {
@@ -154,7 +149,7 @@ impl WorkflowDigest {
     }
 
     /// The JSON text of a node or of the connections; `None` if it is too large.
-    fn part<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<Option<Vec<u8>>, ReadError> {
+    fn part(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, ReadError> {
         let json = match cursor.element()? {
             Element::Captured(json) => Some(json.to_vec()),
             Element::Omitted(_) => None,

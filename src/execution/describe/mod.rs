@@ -4,7 +4,6 @@ mod node;
 mod observer;
 mod workflow;
 
-use std::io::Read;
 use std::ops::Range;
 
 use indexmap::IndexMap;
@@ -74,7 +73,7 @@ impl Projection for DescribeProjection {
         Pruner::new(Self::KEEP, self.window()).capturing(Capture::all())
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let read = runs::read(cursor, |header| Nodes::new(self, header), DescribedWorkflow::read_or_default)?;
         let Execution { header, data, runs, workflow } = read;
         let DescribedWorkflow { workflow, mut settings, .. } = workflow;

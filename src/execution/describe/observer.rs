@@ -1,7 +1,5 @@
 //! Reads the runs of an execution for its description.
 
-use std::io::Read;
-
 use bytes::Bytes;
 use indexmap::IndexMap;
 use memchr::memmem::Finder;
@@ -74,7 +72,7 @@ impl RunObserver for Nodes<'_> {
         }
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         if matches!(self.side, Side::Inputs) {
             return self.input(item);
         }
@@ -83,7 +81,7 @@ impl RunObserver for Nodes<'_> {
             ItemText::Json(json) => self.output(place, json),
             text => {
                 self.fields.too_large += u64::from(matches!(text, ItemText::TooLarge));
-                self.executed.item::<R>(place, Item::Omitted(items))
+                self.executed.item(place, Item::Omitted(items))
             }
         }
     }
@@ -146,11 +144,11 @@ impl<'p> Nodes<'p> {
         // Reading an item for its marks takes longer than seeing that it has none.
         let is_plain = !self.marks.iter().any(|mark| mark.find(&json).is_some());
         let item = if is_plain { Item::Omitted(1) } else { Item::Captured(json) };
-        self.executed.item::<&[u8]>(place, item)
+        self.executed.item(place, item)
     }
 
     /// The next item of an input that n8n stores itself: the first one is held.
-    fn input<R: Read>(&mut self, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn input(&mut self, item: Item<'_, '_>) -> Result<(), ReadError> {
         if self.node.input.is_some() {
             return item.skip();
         }

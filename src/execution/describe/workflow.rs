@@ -1,7 +1,5 @@
 //! The workflow that was executed, with the parameters of its nodes.
 
-use std::io::Read;
-
 use indexmap::IndexMap;
 
 use super::node::NodeSettings;
@@ -31,7 +29,7 @@ members!(DescribedWorkflow, |described, cursor| match name {
 });
 
 impl DescribedWorkflow {
-    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_nodes(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         (self.settings, self.held) = (IndexMap::new(), 0);
         self.workflow.read_nodes(cursor, |node| {
             let Some(name) = node.name.clone() else { return };
@@ -46,7 +44,7 @@ impl DescribedWorkflow {
         })
     }
 
-    fn read_connections<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_connections(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         self.workflow.read_connections(cursor, |cursor, _| cursor.skip_present())
     }
 }

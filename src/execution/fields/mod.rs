@@ -14,8 +14,6 @@ mod splits;
 pub(super) mod table;
 mod together;
 
-use std::io::Read;
-
 use indexmap::IndexMap;
 
 use self::at_first_node::{AtFirstNode, NodeFact};
@@ -207,7 +205,7 @@ impl Projection for FieldsProjection {
         Pruner::new(Self::KEEP, self.window()).capturing(Capture::all()).with_focus(self.node.as_deref())
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |_| Reader::new(self), Cursor::skip)?;
         Ok(execution.runs.view(execution.header, execution.data.redacted))
     }
@@ -250,7 +248,7 @@ impl RunObserver for Reader<'_> {
         self.node = NodeFields::of(self.projection);
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         let is_left_out = |wanted: Option<u64>, number| wanted.is_some_and(|wanted| wanted != number);
         let FieldsProjection { run, output, redacts, .. } = *self.projection;
         if !self.is_wanted || is_left_out(run, place.run) || is_left_out(output, place.output) {

@@ -1,7 +1,5 @@
 //! The parts of an item, from its JSON text or, if it is too large to be held, from the body.
 
-use std::io::Read;
-
 use crate::execution::fields::Kind;
 use crate::json::{Cursor, Excerpt, FaultKind, ReadError, Visitor, WALKED_LEVELS, Written, walk};
 
@@ -27,11 +25,11 @@ pub(super) fn of_text(item: &[u8], events: &mut impl Events) -> Result<(), ReadE
 }
 
 /// Passes on the parts of an item of any size.
-pub(super) fn of_body<R: Read>(cursor: &mut Cursor<R>, events: &mut impl Events) -> Result<(), ReadError> {
+pub(super) fn of_body(cursor: &mut Cursor<'_>, events: &mut impl Events) -> Result<(), ReadError> {
     value(cursor, 0, events)
 }
 
-fn value<R: Read>(cursor: &mut Cursor<R>, level: usize, events: &mut impl Events) -> Result<(), ReadError> {
+fn value(cursor: &mut Cursor<'_>, level: usize, events: &mut impl Events) -> Result<(), ReadError> {
     let object = cursor.at_object()?;
     if !object && !cursor.at_array()? {
         events.scalar(scalar(cursor)?);
@@ -54,7 +52,7 @@ fn value<R: Read>(cursor: &mut Cursor<R>, level: usize, events: &mut impl Events
     Ok(())
 }
 
-fn scalar<R: Read>(cursor: &mut Cursor<R>) -> Result<Kind, ReadError> {
+fn scalar(cursor: &mut Cursor<'_>) -> Result<Kind, ReadError> {
     Ok(match cursor.excerpt(0)? {
         Excerpt::Scalar(json) => match json.as_bytes().first() {
             Some(b'n') => Kind::Null,

@@ -74,7 +74,6 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -217,7 +216,7 @@ impl Projection for LookupProjection {
         Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(breaks)).trusting_utf8()
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = walk::read(cursor, |_| Reader::new(&self.plan), Cursor::skip)?;
         let mut found = execution.runs.finish();
         if execution.data.redacted {

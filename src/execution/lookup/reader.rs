@@ -1,7 +1,6 @@
 //! The second pass: what the items have at the paths.
 
 use std::collections::HashMap;
-use std::io::Read;
 
 use super::answers::Answers;
 use super::events::{self, Both};
@@ -74,7 +73,7 @@ impl RunObserver for Reader<'_> {
         self.answers.resize(node.paths.leaves(), Answer::MISSING);
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         if self.lists.is_empty() {
             return item.skip();
         }

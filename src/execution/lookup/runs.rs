@@ -1,7 +1,5 @@
 //! The first pass: which nodes ran, and which outputs they received.
 
-use std::io::Read;
-
 use indexmap::IndexMap;
 
 use super::run_set::RunSet;
@@ -113,7 +111,7 @@ impl Projection for RunsProjection {
     type View = Result<RunsView, Error>;
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Whole));
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |_| Reader::default(), workflow::read_json)?;
         let mut nodes = execution.runs.nodes;
         for node in nodes.values_mut() {
@@ -151,7 +149,7 @@ impl RunObserver for Reader {
         self.node = RanNode { number: self.begun, ..RanNode::default() };
     }
 
-    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, _: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         item.skip()
     }
 

@@ -1,7 +1,7 @@
 //! One item of a recording: its hashes, and its text as `JSON.stringify` writes it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -104,7 +104,7 @@ fn files(binary: &str) -> u64 {
 
 /// Reads an item that is too large to be held piece by piece; `keep` receives its text. `None` if it is not an object, or contains a
 /// character that may replace half of a surrogate pair.
-pub(super) fn stream<R: Read>(cursor: &mut Cursor<R>, keep: &mut dyn Write) -> Result<Option<ItemHashes>, ReadError> {
+pub(super) fn stream(cursor: &mut Cursor<'_>, keep: &mut dyn Write) -> Result<Option<ItemHashes>, ReadError> {
     /// The maximum number of bytes held of a part other than `json`.
     const HELD: usize = 64 * 1024;
     if !cursor.at_object()? {

@@ -9,7 +9,7 @@ mod hash;
 mod item;
 
 use std::collections::HashSet;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -232,7 +232,7 @@ impl Projection for RecordingProjection {
         if self.0.are_only_kept() { pruner } else { pruner.capturing(Capture::all()) }
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |_| Reader::new(self.0.clone()), workflow::read_json)?;
         let (data, reader) = (execution.data, execution.runs);
         Ok(Recording {
@@ -294,7 +294,7 @@ impl Reader {
     }
 
     /// Reads an item, and keeps it if its node's items are kept.
-    fn read_item<R: Read>(&mut self, item: Item<'_, R>) -> Result<Option<ItemHashes>, ReadError> {
+    fn read_item(&mut self, item: Item<'_, '_>) -> Result<Option<ItemHashes>, ReadError> {
         if self.hashes >= MAX_ITEMS {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
             return item.skip().map(|()| None);
@@ -317,7 +317,7 @@ impl Reader {
     }
 
     /// Keeps an item as a line, without hashes.
-    fn keep_line<R: Read>(&mut self, item: Item<'_, R>) -> Result<Option<ItemHashes>, ReadError> {
+    fn keep_line(&mut self, item: Item<'_, '_>) -> Result<Option<ItemHashes>, ReadError> {
         match item.text()? {
             ItemText::Json(json) => {
                 let mut keeper = Keeper { reader: self, has_begun: false };
@@ -391,7 +391,7 @@ impl RunObserver for Reader {
         self.is_output = matches!(side, Side::Outputs);
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         let Some(output) = self.counted(place) else { return item.skip() };
         let Some(hashes) = self.read_item(item)? else { return Ok(()) };
         if let Some(output) = self.output(output) {

@@ -1,6 +1,5 @@
 //! The items that the runs of an execution output.
 
-use std::io::Read;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -80,7 +79,7 @@ impl Projection for ItemRowsProjection {
         0..u64::MAX
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |header| Reader::new(self, header), read_name)?;
         let Reader { rows, too_large, .. } = execution.runs;
         let (header, workflow_name) = (execution.header, execution.workflow);
@@ -134,7 +133,7 @@ impl RunObserver for Reader {
         self.rows.begin_run();
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         let row = match item.text()? {
             ItemText::Json(text) => self.row(place, &text)?,
             // The window holds every item.

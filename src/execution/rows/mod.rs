@@ -8,7 +8,7 @@ mod items;
 mod model_call;
 mod runs;
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -165,6 +165,6 @@ impl RowWriter {
 }
 
 /// Reads the name of a workflow.
-fn read_name<R: Read>(cursor: &mut crate::json::Cursor<R>) -> Result<Option<String>, crate::json::ReadError> {
+fn read_name(cursor: &mut crate::json::Cursor<'_>) -> Result<Option<String>, crate::json::ReadError> {
     crate::json::member(cursor, "name", crate::json::Cursor::name)
 }

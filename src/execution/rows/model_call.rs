@@ -6,8 +6,6 @@
 //! output: {json: {tokenUsage: {promptTokens, completionTokens}, response: {generations: [[{generationInfo: {finish_reason}}]]}}}
 //! ```
 
-use std::io::Read;
-
 use serde::{Deserialize, Serialize};
 
 use crate::json::{Cursor, Keep, Members, ReadError, member, members};
@@ -34,7 +32,7 @@ pub struct ModelCall {
 impl ModelCall {
     /// Adds what an item of the input says.
     pub(super) fn add_input(&mut self, item: &[u8]) -> Result<(), ReadError> {
-        let read = |cursor: &mut Cursor<_>| member(cursor, "options", Options::read_or_default);
+        let read = |cursor: &mut Cursor<'_>| member(cursor, "options", Options::read_or_default);
         let options = member(&mut Cursor::unpruned(item), "json", read)?;
         self.model = options.model.or(self.model.take());
         Ok(())
@@ -84,11 +82,11 @@ members!(Usage, |usage, cursor| match name {
 });
 
 /// The reason of the first of the `generations`, which are lists of lists.
-fn read_finish_reason<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
+fn read_finish_reason(cursor: &mut Cursor<'_>) -> Result<Option<String>, ReadError> {
     let mut reason = None;
     cursor.array(|cursor, _| {
         cursor.array(|cursor, _| {
-            let read = |cursor: &mut Cursor<R>| member(cursor, "finish_reason", |cursor| cursor.text(NAME_CHARS));
+            let read = |cursor: &mut Cursor<'_>| member(cursor, "finish_reason", |cursor| cursor.text(NAME_CHARS));
             let found = member(cursor, "generationInfo", read)?;
             reason = reason.take().or(found);
             Ok(())

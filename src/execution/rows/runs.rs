@@ -1,7 +1,6 @@
 //! The runs of the nodes of an execution.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -149,7 +148,7 @@ impl Projection for RunRowsProjection {
         0..u64::from(self.model_calls)
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |header| Reader::new(self, header), RowWorkflow::read_or_default)?;
         let (data, RowWorkflow { workflow, nodes, total }) = (execution.data, execution.workflow);
         Ok(ExecutionRuns {
@@ -181,7 +180,7 @@ members!(RowWorkflow, |read, cursor| match name {
 });
 
 impl RowWorkflow {
-    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_nodes(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         (self.nodes, self.total) = (HashMap::new(), 0);
         cursor.array(|cursor, _| {
             let node = WorkflowNode::read_or_default(cursor)?;
@@ -263,7 +262,7 @@ impl RunObserver for Reader {
         }
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         if !self.model_calls || !self.is_model || place.item > 0 {
             return item.skip();
         }

@@ -1,7 +1,5 @@
 //! A run's own members, and the totals of a node's runs.
 
-use std::io::Read;
-
 use super::parts::{Rows, wanted};
 use super::{ITEM_LISTS, Parts, RunObserver, Side, read_lists};
 use crate::execution::failure;
@@ -94,8 +92,8 @@ impl RunHead {
     }
 
     /// Reads a run; the observer receives its items.
-    pub(super) fn read<R: Read, O: RunObserver>(
-        cursor: &mut Cursor<R>,
+    pub(super) fn read<O: RunObserver>(
+        cursor: &mut Cursor<'_>,
         index: u64,
         observer: &mut O,
     ) -> Result<Self, ReadError> {
@@ -107,8 +105,8 @@ impl RunHead {
                 "startTime" => run.start.time = cursor.number()?,
                 "executionTime" => run.execution_time = cursor.number()?,
                 "executionStatus" => run.status = cursor.text(STATUS_CHARS)?,
-                "error" => error = read_error::<R, O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
-                "redactedError" => redacted_error = read_error::<R, O>(cursor, failure::read_redacted)?,
+                "error" => error = read_error::<O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
+                "redactedError" => redacted_error = read_error::<O>(cursor, failure::read_redacted)?,
                 "source" => run.sources = source::read_sources(cursor)?,
                 "metadata" => run.children = Metadata::read_object(cursor)?.map(Children::from).unwrap_or_default(),
                 "usedDynamicCredentials" => run.used_dynamic_credentials = cursor.is_true()?,
@@ -126,11 +124,7 @@ impl RunHead {
         Ok(run)
     }
 
-    fn read_input<R: Read, O: RunObserver>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        observer: &mut O,
-    ) -> Result<(), ReadError> {
+    fn read_input<O: RunObserver>(&mut self, cursor: &mut Cursor<'_>, observer: &mut O) -> Result<(), ReadError> {
         self.has_input_lists = cursor.at_object()?;
         if self.has_input_lists && O::PARTS.has(Parts::INPUTS) {
             self.has_own_input = true;
@@ -143,9 +137,9 @@ impl RunHead {
 }
 
 /// Whether there is an `error` or a `redactedError`; and the error, if it is wanted.
-fn read_error<R: Read, O: RunObserver>(
-    cursor: &mut Cursor<R>,
-    whole: impl FnOnce(&mut Cursor<R>) -> Result<Option<Excerpt>, ReadError>,
+fn read_error<O: RunObserver>(
+    cursor: &mut Cursor<'_>,
+    whole: impl FnOnce(&mut Cursor<'_>) -> Result<Option<Excerpt>, ReadError>,
 ) -> Result<(bool, Option<Excerpt>), ReadError> {
     if !O::PARTS.has(Parts::ERROR) {
         return Ok((cursor.skip_present()?, None));

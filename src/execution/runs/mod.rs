@@ -14,8 +14,6 @@
 mod head;
 mod parts;
 
-use std::io::Read;
-
 use bytes::Bytes;
 
 use self::head::RunTable;
@@ -56,7 +54,7 @@ pub(super) trait RunObserver {
     fn begin_list(&mut self, _connection: &str, _index: u64) {}
 
     /// The next item of the list, or several that were left out. An [`Item::Unread`] must be read or skipped.
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError>;
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError>;
 
     /// The list has ended; `end.item` is the number of its items.
     fn end_list(&mut self, _end: ItemPlace) {}
@@ -90,13 +88,13 @@ pub(super) struct ItemPlace {
 }
 
 /// An item, or several that were left out.
-pub(super) enum Item<'c, R: Read> {
+pub(super) enum Item<'c, 't> {
     /// Its JSON text.
     Captured(Bytes),
     /// This many items.
     Omitted(u64),
     /// It is still to be read.
-    Unread(&'c mut Cursor<R>),
+    Unread(&'c mut Cursor<'t>),
 }
 
 /// The JSON text of an item.
@@ -108,7 +106,7 @@ pub(super) enum ItemText {
     TooLarge,
 }
 
-impl<R: Read> Item<'_, R> {
+impl Item<'_, '_> {
     /// Its text.
     pub(super) fn text(self) -> Result<ItemText, ReadError> {
         Ok(match self {
@@ -198,10 +196,10 @@ impl<O: RunObserver> DataTable for O {}
 ///
 /// # Errors
 /// When the text is broken or ends early, or is not an execution.
-pub(super) fn read<R: Read, O: RunObserver, W: Default>(
-    mut cursor: Cursor<R>,
+pub(super) fn read<'t, O: RunObserver, W: Default>(
+    mut cursor: Cursor<'t>,
     observer: impl Fn(&Header) -> O,
-    read_workflow: impl Fn(&mut Cursor<R>) -> Result<W, ReadError>,
+    read_workflow: impl Fn(&mut Cursor<'t>) -> Result<W, ReadError>,
 ) -> Result<Execution<O, W>, Error> {
     let header = Header::default();
     let runs = observer(&header);
@@ -227,8 +225,8 @@ pub(super) fn read<R: Read, O: RunObserver, W: Default>(
 }
 
 /// Reads the member `data`. Each `runData` in it is read with a new observer.
-pub(super) fn read_data<R: Read, O: RunObserver>(
-    cursor: &mut Cursor<R>,
+pub(super) fn read_data<O: RunObserver>(
+    cursor: &mut Cursor<'_>,
     observer: impl Fn() -> O,
 ) -> Result<(DataHead, O), ReadError> {
     let (mut data, mut runs) = (DataHead::default(), observer());
@@ -245,8 +243,8 @@ pub(super) fn read_data<R: Read, O: RunObserver>(
     Ok((data, runs))
 }
 
-fn read_result<R: Read, O: RunObserver>(
-    cursor: &mut Cursor<R>,
+fn read_result<O: RunObserver>(
+    cursor: &mut Cursor<'_>,
     observer: impl Fn() -> O,
 ) -> Result<(ResultData, O), ReadError> {
     let (mut result, mut runs) = (ResultData::default(), observer());
@@ -267,7 +265,7 @@ fn read_result<R: Read, O: RunObserver>(
 }
 
 /// The first node of the `nodeExecutionStack` in `executionData`.
-fn read_current_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
+fn read_current_node(cursor: &mut Cursor<'_>) -> Result<Option<String>, ReadError> {
     member(cursor, "nodeExecutionStack", |cursor| {
         let mut first = None;
         cursor.array(|cursor, at| {
@@ -281,7 +279,7 @@ fn read_current_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, 
     })
 }
 
-fn read_nodes<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, observer: &mut O) -> Result<(), ReadError> {
+fn read_nodes<O: RunObserver>(cursor: &mut Cursor<'_>, observer: &mut O) -> Result<(), ReadError> {
     cursor.object(|cursor, name| {
         let name = hold_name(name);
         observer.begin_node(&name);
@@ -296,7 +294,7 @@ fn read_nodes<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, observer: &mut O)
 }
 
 /// Reads `{connection: [[item, …], …]}`.
-fn read_lists<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, run: u64, observer: &mut O) -> Result<(), ReadError> {
+fn read_lists<O: RunObserver>(cursor: &mut Cursor<'_>, run: u64, observer: &mut O) -> Result<(), ReadError> {
     let mut output = 0;
     cursor.object(|cursor, connection| {
         observer.begin_connection(connection);
@@ -306,7 +304,7 @@ fn read_lists<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, run: u64, observe
             output += 1;
             observer.begin_list(connection, index);
             cursor.array(|cursor, _| {
-                let item = read_item::<R, O>(cursor)?;
+                let item = read_item::<O>(cursor)?;
                 let items = item.count();
                 observer.item(place, item)?;
                 place.item += items;
@@ -320,7 +318,7 @@ fn read_lists<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, run: u64, observe
     Ok(())
 }
 
-fn read_item<'c, R: Read, O: RunObserver>(cursor: &'c mut Cursor<R>) -> Result<Item<'c, R>, ReadError> {
+fn read_item<'c, 't, O: RunObserver>(cursor: &'c mut Cursor<'t>) -> Result<Item<'c, 't>, ReadError> {
     if O::PARTS.has(Parts::LINEAGE) {
         return Ok(Item::Unread(cursor));
     }

@@ -7,7 +7,6 @@ mod query;
 mod related;
 mod stored_filter;
 
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -132,7 +131,7 @@ impl Projection for SearchProjection {
             .with_focus(self.node.as_deref())
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |_| Search::new(self), Cursor::skip)?;
         Ok(execution.runs.view(execution.header, execution.data.redacted))
     }
@@ -201,7 +200,7 @@ impl RunObserver for Search<'_> {
         *self.lists() = SearchedLists::default();
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         let is_left_out = |output| matches!(self.side, Side::Inputs) || output != place.output;
         if !self.is_searched || self.projection.output.is_some_and(is_left_out) {
             return item.skip();

@@ -2,7 +2,6 @@
 
 mod bars;
 
-use std::io::Read;
 use std::ops::Range;
 
 use indexmap::IndexMap;
@@ -86,7 +85,7 @@ impl Projection for TimelineProjection {
         flow::marked_items(Pruner::new(Self::KEEP, self.window()))
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let read = runs::read(cursor, |header| Axis::new(self, header), DrawnWorkflow::read_or_default)?;
         let Execution { header, data, runs: Axis { executed, bars, .. }, workflow } = read;
         let DrawnWorkflow { workflow, graph } = workflow;
@@ -122,7 +121,7 @@ impl RunObserver for Axis<'_> {
         self.executed.begin_connection(connection);
     }
 
-    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         self.executed.item(place, item)
     }
 

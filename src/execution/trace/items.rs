@@ -1,7 +1,6 @@
 //! The second pass of a trace: the items that it leads over.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,7 +42,7 @@ impl Projection for ItemsProjection {
         Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(Indexes(indexes)))
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
         Ok(runs::read(cursor, |_| Reader::new(self), Cursor::skip)?.runs.found)
     }
 }
@@ -80,7 +79,7 @@ impl RunObserver for Reader<'_> {
         self.of_run.clear();
     }
 
-    fn item<R: Read>(&mut self, at: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, at: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         let is_here = |place: &&&Place| (place.run, place.output, place.item) == (at.run, at.output, at.item);
         let Some(place) = self.wanted.iter().find(is_here) else { return item.skip() };
         let shown = match item {
@@ -105,7 +104,7 @@ impl<'p> Reader<'p> {
 }
 
 impl ItemsProjection {
-    fn shown<R: Read>(&self, cursor: &mut Cursor<R>) -> Result<Excerpt, ReadError> {
+    fn shown(&self, cursor: &mut Cursor<'_>) -> Result<Excerpt, ReadError> {
         let item = items::read_item(cursor, ITEM_BYTES)?;
         let Excerpt::Object { mut kept, .. } = item else { return Ok(item) };
         kept.retain(|(name, _)| PARTS.contains(&name.as_str()));

@@ -11,7 +11,6 @@ mod pairing;
 mod route;
 
 use std::collections::HashSet;
-use std::io::Read;
 use std::ops::Range;
 
 pub use self::changes::{Change, changes};
@@ -63,8 +62,8 @@ impl Projection for LineageProjection {
         Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(Breaks::default()))
     }
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        LineageView::read::<true, R>(cursor)
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
+        LineageView::read::<true>(cursor)
     }
 }
 
@@ -76,8 +75,8 @@ impl Projection for StoredLineageProjection {
     type View = Result<LineageView, Error>;
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader<false>>(WORKFLOW));
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        LineageView::read::<false, R>(cursor)
+    fn read(&self, cursor: Cursor<'_>) -> Self::View {
+        LineageView::read::<false>(cursor)
     }
 }
 
@@ -137,7 +136,7 @@ impl Trace {
 }
 
 impl LineageView {
-    fn read<const WINDOWED: bool, R: Read>(cursor: Cursor<R>) -> Result<Self, Error> {
+    fn read<const WINDOWED: bool>(cursor: Cursor<'_>) -> Result<Self, Error> {
         let execution = runs::read(cursor, |_| Reader::<WINDOWED>::default(), read_workflow)?;
         Ok(Self {
             header: execution.header,
@@ -168,7 +167,7 @@ members!(CodeNode, |node, cursor| match name {
 const PARAMETERS: Keep = Keep::Members(&[("mode", Keep::Whole)]);
 
 /// The nodes that run code which returns all items at once: n8n pairs items that the code made by their position.
-fn read_workflow<R: Read>(cursor: &mut Cursor<R>) -> Result<HashSet<String>, ReadError> {
+fn read_workflow(cursor: &mut Cursor<'_>) -> Result<HashSet<String>, ReadError> {
     member(cursor, "nodes", |cursor| {
         let mut nodes = HashSet::new();
         cursor.array(|cursor, _| {
@@ -211,7 +210,7 @@ impl<const WINDOWED: bool> RunObserver for Reader<WINDOWED> {
         self.continuation = Continuation::default();
     }
 
-    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+    fn item(&mut self, _: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         let lineage = &mut self.lineage;
         match item {
             Item::Omitted(items) => {

@@ -4,7 +4,6 @@
 //! one before them (`{"item":4}` after `{"item":3}`), so that such items are only counted before anything is parsed.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 
 use super::link::{Link, Names, Range};
 use crate::execution::source::read_source;
@@ -97,7 +96,7 @@ impl Pairing {
     }
 
     /// Reads a `pairedItem`.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, names: &mut Names) -> Result<Self, ReadError> {
+    pub(super) fn read(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Self, ReadError> {
         let mut reader = Reader { pairing: Self::default(), known: BTreeMap::new(), names };
         if cursor.at_array()? {
             cursor.array(|cursor, _| reader.entry(cursor))?;
@@ -116,7 +115,7 @@ struct Reader<'n> {
 }
 
 impl Reader<'_> {
-    fn entry<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn entry(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let (mut item, mut input, mut overwrite) = (None, 0, None);
         if cursor.at_object()? {
             cursor.object(|cursor, member| {
@@ -160,7 +159,7 @@ impl Reader<'_> {
 }
 
 /// A number that can be the index of an item or an input.
-fn whole<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<u64>, ReadError> {
+fn whole(cursor: &mut Cursor<'_>) -> Result<Option<u64>, ReadError> {
     /// No array is longer.
     const MOST: f64 = 1e15;
     let number = cursor.number::<f64>()?;
