@@ -37,7 +37,7 @@ pub(super) fn failure(recording: &Recording) -> Option<(String, String)> {
     Some((replay::failed_name(node).to_owned(), message))
 }
 
-/// Whether two messages are equal but for numbers and the line of the code.
+/// Whether two messages are equal except for numbers and the line of the code.
 pub(super) fn alike(one: &str, other: &str) -> bool {
     let plain = |message: &str| -> String {
         let without_line = message.split(" [line ").next().unwrap_or_default();

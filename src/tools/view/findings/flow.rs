@@ -1,4 +1,4 @@
-//! What a node did with its items that a person may not have meant.
+//! What a node did with its items that may not be intended.
 
 use serde_json::json;
 
@@ -13,11 +13,11 @@ pub(in crate::tools::view) struct NodeFlow<'a> {
     pub summary: &'a NodeSummary,
     /// How many of its runs failed, and the first of them, if that is known.
     pub failed: Option<(u64, u64)>,
-    /// What n8n calls its outputs.
+    /// The labels that n8n gives its outputs.
     pub labels: &'a [String],
 }
 
-/// The sentences about a node. `ended`: its failure ended the execution, which is said elsewhere.
+/// The sentences about a node. `ended`: its failure ended the execution, which is reported elsewhere.
 pub(in crate::tools::view) fn of_flow(flow: &NodeFlow<'_>, ended: bool, locale: Locale) -> Vec<Sentence> {
     let NodeFlow { summary, failed, labels } = flow;
     let name = || Sentence::default().strong(&summary.name).text(": ");
