@@ -35,7 +35,7 @@ impl Word {
     }
 }
 
-/// Names that are longer come before their prefixes.
+/// A name comes after every name that it is a prefix of.
 const WORDS: [Word; 17] = [
     Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
     Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
