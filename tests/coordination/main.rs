@@ -116,7 +116,7 @@ fn main() {
         floods: a_call_counts_until_its_unit_of_work_has_ended;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
-    // What takes more than a few seconds runs in CI.
+    // Tests that take more than a few seconds run in CI.
     let mut slow = trials! {
         "slow::", kinds;
         races: one_of_sixteen_processes_wins, one_of_three_replicas_wins;

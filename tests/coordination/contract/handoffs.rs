@@ -126,7 +126,7 @@ pub fn a_late_report_does_not_hide_the_progress_of_the_new_assignee(kind: Kind) 
     });
 }
 
-/// The clock stands still: the order in which things were saved decides.
+/// The clock does not advance: the order in which things were saved decides.
 pub fn a_report_is_late_only_after_notes_since_the_task_moved(kind: Kind) {
     with_people(kind, 1, 2, async |harness: Harness| {
         let token = begin(&harness, 0).await;
