@@ -78,7 +78,7 @@ pub(super) struct Export {
     redact: bool,
 }
 
-/// What a row is.
+/// What one row represents.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rows {
     Executions,

@@ -101,8 +101,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Copies the database, as of one point in time, to a new file that only its owner can read. It may be in use
-    /// meanwhile.
+    /// Copies the database, as of one point in time, to a new file that only its owner can read. It may be in use in the
+    /// meantime.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL; any

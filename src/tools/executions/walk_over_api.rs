@@ -33,7 +33,7 @@ const AT_ONCE: usize = 2;
 /// n8n's status for too many requests.
 const TOO_MANY: u16 = 429;
 
-/// What was fetched of an execution.
+/// The result of fetching one execution.
 pub(super) enum Fetched<V> {
     /// It was read.
     Read(V),

@@ -24,7 +24,7 @@ pub(super) async fn record(
     Ok(view?)
 }
 
-/// At most so many of the names.
+/// At most `most` of the names.
 pub(super) fn first(names: &[String], most: usize) -> &[String] {
     &names[..most.min(names.len())]
 }

@@ -66,7 +66,7 @@ struct RetriedExecution<'a> {
     guidance: String,
 }
 
-/// What is known before n8n is asked.
+/// The facts known before n8n is asked.
 struct Prepared {
     failed: String,
     message: String,

@@ -69,7 +69,7 @@ struct Overview {
     #[serde(skip_serializing_if = "is_zero")]
     more_nodes: u64,
     graph: ShownGraph,
-    /// What may not be intended, a sentence each.
+    /// Findings that may not be intended, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     findings: Vec<Sentence>,
     #[serde(skip_serializing_if = "is_zero")]

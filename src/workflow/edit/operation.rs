@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// A name must stand in the list where the enum has it.
+    /// A name must be at the same place in the list as in the enum.
     #[test]
     fn each_operation_has_its_name() {
         for name in Operation::NAMES {

@@ -34,7 +34,7 @@ arguments! {
     }
 }
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Copy, Debug)]
 struct CompareRequest {
     /// How both executions are read.

@@ -119,7 +119,7 @@ impl Answer<'_> {
         shown.chain((more > 0).then(|| format!("…[+{more}]"))).collect()
     }
 
-    /// What is not shown, and how to see it.
+    /// What the limits leave out, and how to see it.
     fn truncated(&self, size: Size, is_less: bool) -> Option<Truncated> {
         let mut reasons = Vec::new();
         let nodes = self.nodes.len().saturating_sub(size.nodes);

@@ -37,7 +37,7 @@ arguments! {
     }
 }
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct DescribeRequest {
     /// The token budget, not counting the source mark.

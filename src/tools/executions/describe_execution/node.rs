@@ -207,7 +207,7 @@ pub(super) fn shown_node(
     serde_json::to_value(entry).unwrap_or_default()
 }
 
-/// What a node does, in lines.
+/// What a node does, one fact per line.
 fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
     let text = told.lines.join("\n");
     shown.less |= text.chars().count() > detail.does;

@@ -52,7 +52,7 @@ arguments! {
     }
 }
 
-/// What a call requests of an execution.
+/// The request of a call.
 #[derive(Clone, Debug)]
 pub struct NodeQuery {
     /// Which node, run and items.

@@ -287,7 +287,7 @@ fn number(value: f64) -> Number {
     Number::from_f64(value).unwrap_or_else(|| 0.into())
 }
 
-/// What is not shown, and how to see it.
+/// What the limits leave out, and how to see it.
 fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
     let mut reasons = Vec::new();
     let rows = view.by.as_ref().map_or(0, |by| by.rows.len()).saturating_sub(limits.entries);

@@ -37,7 +37,7 @@ arguments! {
     }
 }
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Debug)]
 pub struct FieldsRequest {
     /// Which items and paths.

@@ -126,7 +126,7 @@ fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
     }
 }
 
-/// What is not shown, and how to see it.
+/// What the limits leave out, and how to see it.
 fn truncated(view: &SearchView, request: &SearchRequest, limits: HitLimits, clipped: u64) -> Option<Truncated> {
     let mut reasons = Vec::new();
     // A caller that requests no hits misses none.

@@ -74,7 +74,7 @@ words!(ValueKind {
     Object = "object",
 });
 
-/// What a call searches for.
+/// The request of a call.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     /// Which values.

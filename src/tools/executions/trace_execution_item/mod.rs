@@ -41,7 +41,7 @@ arguments! {
 
 words!(Direction { Back = "back", Forward = "forward", Both = "both" });
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Debug)]
 struct TraceRequest {
     /// The item.

@@ -61,7 +61,7 @@ struct Periods {
     length: SignedDuration,
 }
 
-/// What was read.
+/// The data that was read.
 #[derive(Default)]
 struct Seen {
     workflow_name: Option<String>,

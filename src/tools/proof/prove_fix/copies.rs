@@ -63,7 +63,7 @@ const STEPS: [&str; 3] = ["created", "running", "comparing"];
 /// Held for each write: n8n 1.x on SQLite refuses two at the same time.
 type Writes = Arc<Mutex<()>>;
 
-/// What a copy did.
+/// The result of running a copy.
 pub(super) struct Replayed {
     pub recording: Recording,
     /// How often each expected value occurs.
@@ -185,7 +185,7 @@ impl<'a> CopyRunner<'a> {
         }
     }
 
-    /// What a copy did, once it has ended.
+    /// The result of running a copy, once it has ended.
     async fn read(&self, id: &str, looks: &Looks<'_>) -> Result<Replayed, Error> {
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };

@@ -58,7 +58,7 @@ arguments! {
     }
 }
 
-/// What is known before anything is created.
+/// The facts known before anything is created.
 struct Prepared {
     recording: Recording,
     revisions: Revisions,

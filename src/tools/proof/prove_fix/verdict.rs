@@ -111,7 +111,7 @@ pub(super) struct Facts {
     pub not_proven: Vec<String>,
 }
 
-/// What a node did.
+/// The behaviour of a node.
 pub(super) struct NodeFacts {
     pub name: String,
     pub items: [u64; 2],

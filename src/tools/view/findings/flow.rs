@@ -48,7 +48,7 @@ pub(in crate::tools::view) fn of_flow(flow: &NodeFlow<'_>, ended: bool, locale: 
         let message = shorten(&unescaped(&first.message.cut(usize::MAX).0), 200);
         found.push(name().link(words, to).text(format!(" {message}")));
     }
-    // What a Filter discards leads nowhere on purpose.
+    // Items that a Filter discards lead nowhere on purpose.
     let is_filter = summary.node_type.as_deref().is_some_and(|name| name.ends_with(".filter"));
     for output in summary.unconnected.iter().filter(|_| !is_filter) {
         let at = usize::try_from(*output).unwrap_or(usize::MAX);

@@ -82,7 +82,7 @@ struct Checked {
     not_run: usize,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Default)]
 struct Report {
     rows: Vec<Row>,
@@ -94,7 +94,7 @@ struct Report {
     remarks: Vec<String>,
 }
 
-/// What is looked up in an execution.
+/// The data for looking references up in an execution.
 struct Grounds {
     nodes: Vec<CheckedNode>,
     asked: Vec<Asked>,
