@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use support::coordination::database::{self, Database, Kind};
+use support::coordination::database::{Database, Kind};
 use support::coordination::harness::{Harness, run};
 
 /// How long each load runs.
@@ -30,10 +30,7 @@ const RUN_TIME: Duration = Duration::from_secs(5);
 const CLIENTS: [usize; 3] = [1, 8, 64];
 
 fn main() {
-    let mut kinds = vec![Kind::Sqlite];
-    if database::start_postgres(&[]) {
-        kinds.push(Kind::Postgres);
-    }
+    let kinds = Kind::installed();
     println!("disk: {:.0} appends of 4 KiB per second, each synced", disk());
     for kind in &kinds {
         for clients in CLIENTS {
@@ -43,7 +40,6 @@ fn main() {
     for kind in kinds {
         should_start(kind);
     }
-    database::stop_postgres();
 }
 
 /// Synced appends to one file per second, one after another.

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 #[path = "../tests/support/mod.rs"]
 mod support;
-use support::coordination::database::{Database, Kind, start_postgres, stop_postgres};
+use support::coordination::database::{Database, Kind, postgres_is_installed};
 use support::fixtures;
 use support::flatten::Stored;
 use support::large_store::LargeStore;
@@ -134,7 +134,7 @@ fn bundle(name: &str, large: LargeStore, text: &str) {
 }
 
 fn postgres(name: &str, large: LargeStore, text: &str) {
-    if !start_postgres(&["fsync=off"]) {
+    if !postgres_is_installed() {
         println!("\nPostgreSQL is not installed");
         return;
     }
@@ -155,8 +155,6 @@ fn postgres(name: &str, large: LargeStore, text: &str) {
         while rows.next().unwrap().is_some() {}
     });
     questions(large, limit, &open(&database.argument));
-    drop(client);
-    stop_postgres();
 }
 
 /// 5,000 failed executions, searched by node and message.

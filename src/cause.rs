@@ -1,4 +1,4 @@
-//! What an error was caused by.
+//! The cause of an error.
 
 use std::error::Error;
 

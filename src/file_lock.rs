@@ -39,7 +39,8 @@ impl FileLock {
         Self::lock(open(path))
     }
 
-    /// As [`acquire`](Self::acquire), with a lock file that was opened for reading and writing, without following a link.
+    /// Like [`acquire`](Self::acquire), with a lock file that was opened for reading and writing, without following a
+    /// link.
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).

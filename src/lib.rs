@@ -26,27 +26,27 @@
 //! | [`cli`] | clap, built from the tools' parameters: a command is its tool, positionals, a renderer and examples | rmcp |
 //! | [`config`], [`units`], [`node_outputs`], [`node_parameters`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls`, `undo` | settings; sizes; what n8n calls the outputs of a node; what its parameters say; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS; what is undone however a call ends | |
 //!
-//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
+//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the core does not know it. n8n's
 //! tools and coordination's are neighbours on one toolkit; the gateway runs our tools like those of any other server.
 //!
-//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its `call` checks the
-//! arguments and passes one [`json::Projection`] (what is kept, which window, how it is read) to
-//! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] (with a [`cache::Cache`]
-//! also to a file, which later looks read as a saved body) and sends the trickle that is left to a blocking thread. There
-//! [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of one run and of its possible inputs. The
-//! answer divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the download. A
-//! change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields replace theirs,
-//! and everything else goes back to n8n byte for byte. The page is a client of the tools like any other.
+//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its `call` checks
+//! the arguments and passes one [`json::Projection`] (what is kept, which window, how it is read) to
+//! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] (with a
+//! [`cache::Cache`] also to a file, which later calls read as a saved body) and sends the little that is left to a
+//! blocking thread. There [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of one run and of
+//! its possible inputs. The answer divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call
+//! drops the download. A change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the
+//! given fields replace theirs, and everything else goes back to n8n byte for byte. The page is a client of the tools
+//! like any other.
 //!
 //! A gateway call: [`gateway::Gateway`] validates the body before building anything, finds the server, which only its
-//! supervisor task starts and stops, and passes the result on as it arrived. A coordination call is one unit of work of
+//! supervisor task starts and stops, and passes the result on unchanged. A coordination call is one unit of work of
 //! [`coordination::store`].
 //!
 //! # Invariants
-//! - No execution is ever held in memory, in a temporary file only while it is read from a database that must be let go or its
-//!   items are played again, exported or downloaded, and longer only in a cache that its user asked for. No answer of a tool
-//!   exceeds its budget, and none is broken JSON.
-//!   What was left out is counted and can be reached.
+//! - No execution is ever held in memory; in a temporary file only while it is read from a database that must be released,
+//!   or its items are replayed, exported or downloaded; and longer only in a cache that the user asked for. No answer of a
+//!   tool exceeds its budget or is broken JSON. What was left out is counted and can be reached.
 //! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
 //!   is never reported as failed.

@@ -98,9 +98,8 @@ impl OutputLabels {
         self.names.as_deref()
     }
 
-    /// The label of output `index`, counted from 0, if it says more than the index does. `outputs` is how
-    /// many outputs are in use: of a type that is not known here, the last of several is taken for the
-    /// error output if the node has one.
+    /// The label of output `index`, counted from 0, if it says more than the index does. `outputs` is how many outputs
+    /// are in use: for an unknown type, the last of several is taken for the error output if the node has one.
     pub fn get(&self, index: usize, outputs: usize) -> Option<String> {
         let Some(names) = &self.names else {
             let is_error = self.has_error_output && outputs > 1 && index + 1 == outputs;

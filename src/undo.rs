@@ -1,4 +1,4 @@
-//! What has to be undone, however a call ends: it returns, it is cancelled, or the process is told to end.
+//! What has to be undone, however a call ends: it returns, it is cancelled, or the process has to end.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 static TASKS: LazyLock<TaskTracker> = LazyLock::new(TaskTracker::new);
 static ENDING: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
 
-/// Work that begins when this is let go.
+/// Work that begins when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Undo {
     /// Dropping it begins the work.
@@ -23,7 +23,7 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
-    /// Does `work` when this is let go, or when the process ends.
+    /// Does `work` when this is dropped, or when the process ends.
     pub(crate) fn later(work: impl Future<Output = ()> + Send + 'static) -> Self {
         let (held, let_go) = oneshot::channel();
         let done = TASKS.spawn(async move {

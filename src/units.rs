@@ -9,7 +9,7 @@
 /// assert_eq!(counted(0, "run", "runs"), "0 runs");
 /// ```
 pub fn counted(count: impl TryInto<u64>, one: &str, many: &str) -> String {
-    // Only a count that no u64 holds fails, and nothing has that many.
+    // Only a count beyond u64 fails, and there is none.
     let count = count.try_into().unwrap_or(u64::MAX);
     format!("{count} {}", if count == 1 { one } else { many })
 }

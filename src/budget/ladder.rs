@@ -3,8 +3,8 @@
 use super::search::{Found, Search};
 use super::{ANSWER_BYTES, BYTES_PER_TOKEN, count};
 
-/// The sizes that an answer may have, from the largest to the smallest: its rungs. The answer has the size of the first
-/// rung on which it fits, or of the last one if it fits on none.
+/// The sizes that an answer may have, from the largest to the smallest: the rungs. The answer takes the size of the
+/// first rung on which it fits, or of the last one if it fits on none.
 ///
 /// ```
 /// use n8n_lens::budget::{Ladder, fits};
@@ -43,12 +43,12 @@ struct Stretch {
     falls: bool,
 }
 
-/// The size of an answer, and the answer.
+/// An answer and its size.
 #[derive(Clone, Debug)]
 pub struct Fitting<S, T> {
     /// The rung.
     pub size: S,
-    /// What was written on that rung.
+    /// The answer at that size.
     pub answer: T,
 }
 
@@ -58,19 +58,19 @@ impl<S: Copy> Ladder<S> {
         Self { rungs: vec![most], stretches: vec![Stretch { end: 1, falls: false }] }
     }
 
-    /// Adds rungs on which `part` of the size, a number of whole entries, is `less` and less, down to `least`. Each answer
-    /// must be shorter than the one before, since not all of them are counted.
+    /// Adds rungs that apply `less` again and again to `part` of the size, a number of whole entries, down to `least`.
+    /// Each answer must be shorter than the one before, since not all of them are counted.
     pub fn fewer(self, part: impl Fn(&mut S) -> &mut usize, less: impl Fn(usize) -> usize, least: usize) -> Self {
         self.stretch(true, shrink(part, less, least))
     }
 
-    /// Adds rungs on which `part` of the size, a length of texts or of lists inside entries, is `less` and less, down to
-    /// `least`. They are tried one after another: a mark can take more tokens than what it stands for.
+    /// Adds rungs that apply `less` again and again to `part` of the size, a length of texts or of lists inside
+    /// entries, down to `least`. They are tried one by one: a mark can take more tokens than what it stands for.
     pub fn shorter(self, part: impl Fn(&mut S) -> &mut usize, less: impl Fn(usize) -> usize, least: usize) -> Self {
         self.stretch(false, shrink(part, less, least))
     }
 
-    /// Adds the rungs that `next` makes of the last one, until it returns `None`. They are tried one after another.
+    /// Adds the rungs that `next` derives from the last one, until it returns `None`. They are tried one by one.
     pub fn then(self, next: impl Fn(S) -> Option<S>) -> Self {
         self.stretch(false, next)
     }
@@ -115,7 +115,7 @@ impl<S: Copy> Ladder<S> {
     }
 }
 
-/// The next smaller size: `less` of a part, but not less than `least`; `None` if it cannot be smaller.
+/// The next smaller size: `less` applied to a part, but not below `least`; `None` if it cannot shrink further.
 fn shrink<S>(
     part: impl Fn(&mut S) -> &mut usize,
     less: impl Fn(usize) -> usize,
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Finds a rung with texts of so many tokens, each of 8 bytes; also returns how many were counted.
+    /// Finds a rung for texts with these numbers of tokens, 8 bytes each; also returns how many texts were counted.
     fn search<S: Copy>(ladder: &Ladder<S>, limit: usize, tokens: impl Fn(S) -> usize) -> (Fitting<S, String>, usize) {
         let counted = Cell::new(0);
         let count = |text: &str| {

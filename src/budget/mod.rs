@@ -7,8 +7,8 @@
 //!
 //! A [`Ladder`] lists the sizes that an answer may have; the answer has the largest one that fits.
 //!
-//! A page shows as many entries as fit, in as much detail as fits. [`need`] says what all entries would take in full
-//! detail, [`shares`] divides a budget among several pages by their needs, and [`fill`] fills one page:
+//! A page shows as many entries as fit, in as much detail as fits. [`need`] computes what all entries would take in
+//! full detail, [`shares`] divides a budget among several pages by their needs, and [`fill`] fills one page:
 //!
 //! ```
 //! use n8n_lens::budget::{self, Entry, PageLimits};
@@ -46,10 +46,10 @@ const TOKEN_BYTES: usize = 128;
 /// The bytes per token of ordinary JSON, as a first estimate.
 const BYTES_PER_TOKEN: f64 = 3.0;
 
-/// The most bytes that are tokenized at once: with them, the memory for that is bounded.
+/// The maximum number of bytes tokenized at once, which bounds the memory for it.
 const COUNT_BYTES: usize = 256 * 1024;
 
-/// The most bytes of an answer. 25,000 tokens of ordinary JSON are about 80 KB.
+/// The maximum number of bytes of an answer. 25,000 tokens of ordinary JSON are about 80 KB.
 pub const ANSWER_BYTES: usize = COUNT_BYTES;
 
 /// The exact number of o200k_base tokens of a text of up to 256 KiB; for a longer text, the sum over pieces of this
@@ -85,7 +85,7 @@ pub fn fits(text: &str, limit: usize) -> bool {
     text.len() <= limit || (!clearly_exceeds(text, limit, ANSWER_BYTES) && count(text) <= limit)
 }
 
-/// Whether a text has more bytes than it may have, or so many that it certainly has too many tokens.
+/// Whether a text has more bytes than allowed, or so many that it certainly has too many tokens.
 fn clearly_exceeds(text: &str, tokens: usize, bytes: usize) -> bool {
     text.len() > bytes || text.len().div_ceil(TOKEN_BYTES) > tokens
 }

@@ -19,17 +19,17 @@ pub struct Entry {
 /// The limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// The most tokens.
+    /// The maximum number of tokens.
     pub tokens: usize,
-    /// The most bytes.
+    /// The maximum number of bytes.
     pub bytes: usize,
-    /// The most characters of a string; on a page that drops entries, at most
+    /// The maximum number of characters of a string; on a page that drops entries, at most
     /// [`PageLimits::DROPPING_CHARS`].
     pub chars: usize,
 }
 
 impl PageLimits {
-    /// The most characters of a string on a page that drops entries.
+    /// The maximum number of characters of a string on a page that drops entries.
     pub const DROPPING_CHARS: usize = 1000;
 
     /// The share of the tokens at which a search ends; more precision would hardly show more.

@@ -6,13 +6,13 @@ use super::{BYTES_PER_TOKEN, clearly_exceeds};
 
 /// A search among texts, each shorter than the one before.
 pub(super) struct Search<C> {
-    /// The most tokens of a text.
+    /// The maximum number of tokens of a text.
     pub(super) tokens: usize,
-    /// The most bytes of a text.
+    /// The maximum number of bytes of a text.
     pub(super) bytes: usize,
-    /// A text with so many tokens ends the search, even if a longer one might fit.
+    /// A text with this many tokens ends the search, even if a longer one might fit.
     pub(super) enough: usize,
-    /// An estimate at first, then those of the last text that was counted.
+    /// An estimate at first, then the ratio of the text counted last.
     pub(super) bytes_per_token: f64,
     /// Counts the tokens of a text.
     pub(super) count: C,
@@ -20,7 +20,7 @@ pub(super) struct Search<C> {
 
 /// A text that fits, and its number of tokens.
 pub(super) struct Found<T> {
-    /// Which of the texts it is.
+    /// The index of the text.
     pub(super) at: usize,
     pub(super) text: T,
     pub(super) tokens: usize,
@@ -78,7 +78,7 @@ impl<C: FnMut(&str) -> usize> Search<C> {
     }
 }
 
-/// The first of the texts `all` with at most so many bytes, or else the last one.
+/// The first of the texts `all` with at most `bytes` bytes, or else the last one.
 fn first_within<T: AsRef<str>>(bytes: usize, all: Range<usize>, write: impl Fn(usize) -> T) -> usize {
     let (mut low, mut high) = (all.start, all.end - 1);
     while low < high {

@@ -13,10 +13,10 @@ use crate::platform;
 /// The line in a lock file is shorter; spaces fill it.
 const LINE_BYTES: usize = 160;
 
-/// How often a lock with the line of another name is looked at: its holder may not have written its own line yet.
+/// How often to check a lock with the line of another name: its holder may not have written its own line yet.
 const LOOKS: u32 = 3;
 
-/// Between two looks.
+/// The pause between two checks.
 const PAUSE: Duration = Duration::from_millis(10);
 
 const READING: &str = "reading";
@@ -51,7 +51,7 @@ struct Lock {
     file: File,
     /// What was reported last.
     amount: Amount,
-    /// Nothing is reported after a refusal: the thread that writes refuses while another one reports.
+    /// Nothing is reported after a refusal: the thread that writes may refuse while another one reports.
     is_refused: bool,
 }
 
@@ -86,11 +86,11 @@ impl Claim {
 
     /// Reports to waiting processes how much was read.
     pub(super) fn report(&self, amount: Amount) {
-        // They only see no progress then.
+        // If this fails, they merely see no progress.
         let _ = self.say(READING, amount);
     }
 
-    /// Reports to waiting processes that this one goes on, though it may have read nothing more.
+    /// Reports to waiting processes that this one is still at work, even if it has read nothing more.
     pub fn beat(&self) {
         let amount = self.lock().amount;
         self.report(amount);
@@ -129,21 +129,22 @@ pub struct Holder {
     name: Name,
 }
 
-/// What became of a claim that is held elsewhere.
+/// The state of a claim that is held elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is still held; how much its holder has read, if that is known.
+    /// It is still held; how much its holder has read, if known.
     Held(Option<Amount>),
-    /// It is still held, by a process that has been stopped for so long.
+    /// It is still held, by a process that has not reported for longer than `patience`.
     Stopped,
     /// The holder is done, or died.
     Free,
-    /// The holder found that the body is not to be kept.
+    /// The holder found that the body must not be kept.
     Refused,
 }
 
 impl Holder {
-    /// Looks at the claim; its holder counts as stopped if it has not reported for longer than `patience`. Blocks for a moment.
+    /// Checks the claim; its holder counts as stopped if it has not reported for longer than `patience`. Blocks for a
+    /// moment.
     pub fn look(&mut self, patience: Duration) -> State {
         let is_free = !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
         let line = Line::read(&mut self.file);
@@ -153,7 +154,7 @@ impl Holder {
             let _ = self.file.unlock();
         }
         match line {
-            // Names share locks: the body was written, and the lock is held for another one now.
+            // Names share locks: the body was written, and the lock is now held for another one.
             _ if is_other => State::Free,
             Some(Line { is_refused: true, .. }) => State::Refused,
             _ if is_free => State::Free,
@@ -162,14 +163,14 @@ impl Holder {
         }
     }
 
-    /// For how long its holder has not reported.
+    /// How long ago its holder last reported.
     fn silence(&self) -> Option<Duration> {
         let reported = self.file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         SystemTime::now().duration_since(reported).ok()
     }
 }
 
-/// Runs `work` while no process can claim what this lock is for; `None` if it is held.
+/// Runs `work` while no process can claim what this lock protects; `None` if it is held.
 pub(super) fn unclaimed<T>(lock: &Path, work: impl FnOnce() -> T) -> Option<T> {
     let file = open(lock).ok()?;
     file.try_lock().ok()?;
@@ -183,7 +184,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// What the holder of a lock says.
+/// The line that the holder of a lock writes.
 struct Line {
     name: Name,
     is_refused: bool,

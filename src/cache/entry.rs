@@ -58,7 +58,7 @@ impl Entry {
         Ok(Self { body_bytes, fetched, note: note.to_vec(), file })
     }
 
-    /// What its writer noted.
+    /// The note of its writer.
     pub fn note(&self) -> &[u8] {
         &self.note
     }
@@ -73,13 +73,13 @@ impl Entry {
         self.fetched
     }
 
-    /// Makes it the entry that was used last.
+    /// Marks it as the most recently used entry.
     pub fn touch(&self) {
-        // If that fails, it goes earlier than it should.
+        // If that fails, it is removed earlier than it should be.
         let _ = self.file.set_modified(SystemTime::now());
     }
 
-    /// The body, and what becomes of reading it.
+    /// The body, and how reading it ended.
     ///
     /// # Errors
     /// The file cannot be read.

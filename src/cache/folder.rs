@@ -51,7 +51,7 @@ impl Folder {
     pub(super) fn create(&self) -> io::Result<()> {
         platform::create_private_folder(&self.0)?;
         let folder = self.0.metadata()?;
-        // Root may enter it all the same, and its owner could read and replace what is in it.
+        // Root may enter the folder of another user, who could then read and replace its contents.
         if platform::is_of_another_user(&folder) {
             let refusal =
                 "its folder belongs to another user: run n8n-lens as that user, or name another folder with --cache";
@@ -70,7 +70,7 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Removes what killed processes left, and entries that were not used for so long.
+    /// Removes what killed processes left, and entries that were unused for this long.
     pub(super) fn sweep(&self, ttl: Duration) {
         for (part, name) in self.files(PART).unwrap_or_default() {
             // If it cannot be removed, the next start tries again.
@@ -83,7 +83,7 @@ impl Folder {
         }
     }
 
-    /// The files with this ending and a name of ours.
+    /// The files with this ending and one of our names.
     fn files(&self, ending: &str) -> io::Result<Vec<(PathBuf, Name)>> {
         let mut files = Vec::new();
         for file in std::fs::read_dir(&self.0)? {

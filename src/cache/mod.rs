@@ -1,15 +1,15 @@
 //! Files that can be fetched again: a folder of compressed bodies, shared by several processes of one user.
 //!
-//! The room knows files, not what is in them. A body has a [`Name`] that reveals nothing about it. It is written while it
-//! arrives, by the one process that holds its [`Claim`], and becomes an [`Entry`] when it was whole and an [`Inspector`]
-//! wants it kept, with a note. Whether the note is still true is for the reader to find out. Whatever fails here, from a
-//! full disk to a damaged file, only means that there is no entry: it is logged once and never an error.
+//! This module knows files, not their contents. A body has a [`Name`] that reveals nothing about it. It is written
+//! while it arrives, by the one process that holds its [`Claim`], and becomes an [`Entry`], with a note, if it is
+//! complete and an [`Inspector`] wants it kept. The reader checks whether the note is still true. A failure here, from
+//! a full disk to a damaged file, only means that there is no entry: it is logged once and is never an error.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `<name>.zst` | an entry; its last modification is its last use |
 //! | `<name>.part` | a body that is being written; only a killed process leaves one |
-//! | `00.lock` … `ff.lock` | held by the process that writes a body whose name begins so; says how far it is |
+//! | `00.lock` … `ff.lock` | held by the process that writes a body whose name begins this way; contains its progress |
 //! | `key` | the key of the names |
 
 mod claim;
@@ -37,7 +37,7 @@ use folder::Folder;
 pub struct Settings {
     /// The folder, which only its owner may enter. It is created if it does not exist.
     pub folder: PathBuf,
-    /// The most bytes of all entries.
+    /// The maximum number of bytes of all entries.
     pub max_bytes: u64,
     /// How long a body may be used after it was fetched.
     pub ttl: Duration,
@@ -104,7 +104,7 @@ impl Cache {
     /// # Errors
     /// The folder cannot be used.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
-        // Nothing is removed for its age: another process may keep bodies for longer.
+        // Nothing is removed because of its age: another process may keep bodies for longer.
         self.0.folder.create()?;
         self.0.folder.entries()
     }
@@ -131,7 +131,7 @@ impl Cache {
         Ok(self.0.key.get_or_init(|| key))
     }
 
-    /// Removes what was used least recently, until there is room for this many bytes.
+    /// Removes the least recently used entries until there is room for this many bytes.
     ///
     /// # Errors
     /// The folder cannot be read, or a file cannot be removed.
@@ -140,7 +140,7 @@ impl Cache {
         let entries = self.0.folder.entries()?;
         let mut held: u64 = entries.iter().map(|entry| entry.bytes).sum();
         for entry in entries {
-            // Nothing is used for longer than it may be kept.
+            // An entry unused for this long is too old to be used.
             let is_old = SystemTime::now().duration_since(entry.used).is_ok_and(|age| age > ttl);
             if held.saturating_add(bytes) > max_bytes || is_old {
                 folder::remove(&entry.path)?;
@@ -158,7 +158,7 @@ impl Cache {
         done.map_err(|error| self.complain(&error)).ok()
     }
 
-    /// Logs the first thing that fails. The text of an error of the system names no file.
+    /// Logs the first failure. The text of a system error names no file.
     fn complain(&self, error: &io::Error) {
         if self.0.has_complained.swap(true, Relaxed) {
             tracing::debug!(%error, "the cache");

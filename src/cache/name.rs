@@ -71,11 +71,11 @@ impl Key {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &key)))
     }
 
-    /// The name of what these parts identify.
+    /// The name for what these parts identify.
     pub(super) fn name(&self, parts: &[&[u8]]) -> Name {
         let mut context = hmac::Context::with_key(&self.0);
         for part in parts {
-            // With its length before it, no part can be taken for the end of another.
+            // The length before each part keeps it from being taken for the end of another.
             context.update(&(part.len() as u64).to_le_bytes());
             context.update(part);
         }

@@ -18,7 +18,7 @@ use crate::platform;
 /// Chunks of a body that wait to be compressed.
 const CHUNKS: usize = 4;
 
-/// The fastest level that finds what repeats itself: level 3 leaves more of large bodies, in nearly twice the time.
+/// The fastest level that finds repetitions: level 3 leaves more of large bodies, in nearly twice the time.
 const LEVEL: i32 = 1;
 
 /// Looks back 2 MiB, where n8n's bodies repeat themselves, instead of the 512 KiB of this level.
@@ -27,12 +27,12 @@ const WINDOW_LOG: u32 = 21;
 /// How often waiting readers learn how much was read.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Sees a body while it is written, and says whether it is to be kept.
+/// Inspects a body while it is written, and decides whether to keep it.
 pub trait Inspector: Send + 'static {
-    /// The next bytes; `false` if the body is not to be kept.
+    /// Takes the next bytes; `false` if the body must not be kept.
     fn feed(&mut self, bytes: &[u8]) -> bool;
 
-    /// After the last byte: the note that the body is kept with, if it is.
+    /// After the last byte: the note to keep with the body; `None` if it is not kept.
     fn finish(self) -> Option<Vec<u8>>;
 }
 
@@ -79,7 +79,7 @@ impl Writer {
         }
     }
 
-    /// Keeps the body, if it was whole and is to be kept, and waits until that is done, or everything was removed.
+    /// Keeps the body, if it is complete and wanted, and waits until that is done, or everything was removed.
     pub async fn finish(mut self, is_whole: bool) {
         if is_whole {
             self.send(Chunk::End).await;

@@ -167,9 +167,9 @@ pub struct Access {
     pub loopback: bool,
     /// The bearer token that every request must carry, if one is required.
     pub auth_token: Option<Secret>,
-    /// Host names, besides those of loopback, under which clients can reach the server.
+    /// Host names, in addition to those of loopback, under which clients can reach the server.
     pub hosts: Vec<String>,
-    /// The most sessions of clients of MCP 2025-11-25.
+    /// The maximum number of sessions of clients of MCP 2025-11-25.
     pub max_sessions: usize,
 }
 
@@ -249,7 +249,7 @@ impl ReadingOptions {
         Self { sources, language, ..Self::default() }
     }
 
-    /// The same with so many executions read at once.
+    /// The same, reading this many executions at once.
     #[must_use]
     pub fn with(mut self, downloads: Downloads) -> Self {
         self.sources.limit(downloads);

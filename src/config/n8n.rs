@@ -84,7 +84,7 @@ impl Sources {
         Self { api, ..Self::default() }
     }
 
-    /// Reads so many executions at once.
+    /// Sets how many executions are read at once.
     pub(super) fn limit(&mut self, downloads: Downloads) {
         self.downloads = downloads;
     }

@@ -81,7 +81,7 @@ impl StoreOptions {
         self.location().is_some()
     }
 
-    /// Whether what n8n's redaction policy hides is shown.
+    /// Whether data hidden by n8n's redaction policy is shown.
     pub fn reveals(&self) -> bool {
         self.reveal
     }

@@ -1,5 +1,5 @@
-//! What changes in the run data on the way from the store to a projection: what n8n redacts is cleared, and what the
-//! shown run does not need is left out before it is looked for.
+//! Changes to the run data on the way from the store to a projection: what n8n redacts is cleared, and what the shown
+//! run does not need is left out before it is expanded.
 
 use super::lookup::{Looked, Plan};
 use super::node::{NodeProjection, NodeView};
@@ -32,7 +32,7 @@ pub(super) enum Focus<'a> {
 
 /// The runs that a view needs.
 pub(super) struct Runs<'a> {
-    /// The node that is asked for: all of its runs are read, but not all of their items.
+    /// The requested node: all of its runs are read, but not all of their items.
     requested: Option<&'a str>,
     /// The runs whose items are needed, by the name of their node.
     runs: Vec<(String, u64)>,
@@ -80,7 +80,7 @@ pub(super) enum Level<'a> {
     Items(Items),
     Item(Items),
     Error,
-    /// Somewhere in a node whose items are looked at.
+    /// Somewhere in a node in whose items something is looked up.
     Looked(Looked<'a>),
 }
 
@@ -160,7 +160,7 @@ impl<'a> Edit for Edits<'a> {
 
     fn look(&self, place: Level<'a>, value: &mut Peek<'_, '_>) -> Result<Verdict<Level<'a>>, ReadError> {
         if let Level::Item(Items::Marked { in_json, calls_workflow }) = place {
-            // No item that is cleared has an error.
+            // A cleared item has no error.
             let may_be_error =
                 self.redaction.is_none() && (has_error(value)? || (in_json && has_in(value, "json", "error")?));
             let is_marked = may_be_error || (calls_workflow && has_in(value, "metadata", "subExecution")?);
@@ -199,15 +199,15 @@ impl<'a> Edits<'a> {
                 let name = hold_name(name);
                 let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
                 let requested = focus.is_requested(&name);
-                // The name alone is shown of any other node.
+                // Of any other node, only the name is shown.
                 let is_wanted = node.is_some() || requested;
                 if is_wanted { Step::Enter(Level::Runs(Wanted::Some { node, requested })) } else { Step::Put("[]") }
             }
         }
     }
 
-    /// Whether the items of some runs are left out. As long as the run that is shown is not known, the table of what is
-    /// kept has no items.
+    /// Whether the items of some runs are left out. Until it is known which run is shown, the table of what is kept has
+    /// no items.
     fn leaves_out_items(&self) -> bool {
         matches!(self.focus, Focus::Runs(focus) if !focus.runs.is_empty())
     }

@@ -11,7 +11,7 @@ use super::order::Order;
 use super::runs::{Item, ItemPlace, Parts, RunHead, RunObserver, Side, Tally};
 use crate::json::ReadError;
 
-/// Executed nodes that were counted, and not kept.
+/// Executed nodes that were only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// How many there are.
@@ -27,8 +27,8 @@ impl LeftOut {
     }
 }
 
-/// The executed nodes, in the order of the document: as many as are wanted, and while they are read as many that failed
-/// besides, since those come first.
+/// The executed nodes, in document order: as many as are wanted and, while they are read, as many failed ones again,
+/// because those come first.
 #[derive(Default)]
 pub(super) struct Executed {
     /// When a retry began, milliseconds since 1970: runs before that were copied.
@@ -38,7 +38,7 @@ pub(super) struct Executed {
     kept: IndexMap<String, NodeRuns>,
     failed: usize,
     left_out: LeftOut,
-    /// How many runs of the nodes that are left out begin a counter.
+    /// How many runs of the omitted nodes begin a counter.
     counters: u64,
     inflow: Inflow,
     /// The node and the run that are being read.
@@ -104,7 +104,7 @@ impl RunObserver for Executed {
 }
 
 impl Executed {
-    /// The runs of an execution with this header, of at most so many nodes.
+    /// The runs of an execution with this header, of at most `most` nodes.
     pub(super) fn new(header: &Header, most: usize) -> Self {
         Self { own_start: header.own_start_ms(), most, ..Self::default() }
     }

@@ -34,7 +34,7 @@ pub struct Failure {
     pub http_code: Option<String>,
 }
 
-/// Characters held of the message and the description of a [`Failure`]: as many as make its kind.
+/// Characters held of the message and the description of a [`Failure`]: as many as determine its kind.
 pub(super) const FAILURE_CHARS: usize = 1000;
 
 /// Characters held of its other texts.

@@ -1,4 +1,4 @@
-//! Selects failed executions of a store by what no column has: the node that failed, and the texts of its error.
+//! Selects failed executions of a store by what no column holds: the failed node, and the texts of its error.
 
 use super::failure::Failure;
 use super::stored::{StoredExecution, StoredProjection};
@@ -9,7 +9,7 @@ use super::summary::SummaryProjection;
 pub struct FailureFilter {
     /// The name of the node that failed.
     pub node: Option<String>,
-    /// A part of the error's message or description, in upper or lower case.
+    /// A part of the error's message or description, in any case.
     pub text: Option<String>,
 }
 

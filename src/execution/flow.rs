@@ -21,8 +21,8 @@ const ERROR_BYTES: usize = 16 * 1024;
 /// Characters held of an error's message.
 const MESSAGE_CHARS: usize = 300;
 
-/// The ids of a run's items that are held, so that each counts once; after them an id counts when it differs from the one
-/// before.
+/// The ids of a run's items that are held, so that each counts once; beyond them an id counts when it differs from the
+/// one before.
 const DISTINCT_CHILDREN: usize = 4096;
 
 /// Captures the items that may stand for an error or name the execution of a sub-workflow.
@@ -63,7 +63,7 @@ pub struct ErrorItems {
 pub struct ErrorItem {
     /// The node's run, from 0.
     pub run: u64,
-    /// The `main` output, from 0; of a sub-node the output that it returned to the node that called it.
+    /// The `main` output, from 0; of a sub-node, the output that it returned to the node that called it.
     pub output: u64,
     /// The item of this output, from 0.
     pub item: u64,
@@ -95,9 +95,9 @@ pub(super) struct Flow {
 /// The executions of sub-workflows that a node started.
 #[derive(Debug, Default)]
 struct Started {
-    /// That its runs name.
+    /// Named by its runs.
     by_runs: Children,
-    /// That its runs name, or else their items. Items that pass through another node still name them.
+    /// Named by its runs, or else by their items. Items that pass through another node still name them.
     called: Children,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct RunFlow {
 struct Returned {
     connection: String,
     items: u64,
-    /// Those that stand for an error.
+    /// The items that stand for an error.
     failed: Option<Box<ErrorItems>>,
 }
 
@@ -123,7 +123,7 @@ struct Returned {
 #[derive(Debug, Default)]
 struct MainFlow {
     items: u64,
-    /// Those of each output.
+    /// The items of each output.
     outputs: Vec<u64>,
     /// The executions of sub-workflows that they name.
     named: NamedChildren,
@@ -157,7 +157,7 @@ impl Flow {
         run.returned.into_iter().for_each(|returned| add_errors(&mut self.returned, returned.failed));
     }
 
-    /// Whether no run has a `main` output, as those of sub-nodes of AI agents have none.
+    /// Whether no run has a `main` output, as is the case for sub-nodes of AI agents.
     pub(super) fn has_no_main_output(&self) -> bool {
         self.outputs.is_empty()
     }

@@ -9,7 +9,7 @@ use crate::json::{Cursor, Keep, Members, ReadError, members};
 /// A longer name of a connection type is cut; real ones never are.
 const TYPE_CHARS: usize = 60;
 
-/// The most nodes and connections of a picture; any further ones are counted.
+/// The maximum number of nodes and connections of a picture; any further ones are counted.
 const NODES: usize = 1000;
 const LINKS: usize = 4000;
 
@@ -37,7 +37,8 @@ pub struct GraphNode {
     pub position: (f64, f64),
     /// Whether it is switched off.
     pub disabled: bool,
-    /// What n8n's editor calls its `main` outputs, if there are several and their names are known: empty for one without.
+    /// What n8n's editor calls its `main` outputs, if there are several and their names are known: empty if one has
+    /// none.
     pub output_labels: Vec<String>,
 }
 

@@ -22,7 +22,7 @@ pub struct Header {
     pub mode: Option<String>,
     /// The execution that this one retries.
     pub retry_of: Option<String>,
-    /// The execution that retried this one with success.
+    /// The execution that retried this one successfully.
     pub retry_success_id: Option<String>,
     /// When it started; absent while it is queued.
     pub started_at: Option<String>,

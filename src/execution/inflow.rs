@@ -6,14 +6,14 @@ use indexmap::IndexMap;
 
 use super::source::InputSource;
 
-/// What is held of nodes, of the counts of their outputs, and of open questions.
+/// Memory for nodes, the counts of their outputs, and open questions.
 const BYTES: usize = 8 * 1024 * 1024;
 
 /// The items that nodes took. A source can come before or after the run that names it.
 #[derive(Debug, Default)]
 pub(super) struct Inflow {
     nodes: IndexMap<String, Node>,
-    /// Sources that were not there yet when they were named.
+    /// Sources that were named before they were read.
     pending: Vec<Pending>,
     /// How many nodes have begun.
     begun: u64,
@@ -22,7 +22,7 @@ pub(super) struct Inflow {
     is_full: bool,
 }
 
-/// A node that took the items of a source, which was not there yet.
+/// A node that took the items of a source that was not read yet.
 #[derive(Debug)]
 struct Pending {
     source: InputSource,
@@ -80,7 +80,7 @@ impl Inflow {
         }
     }
 
-    /// Whether there is room for so many bytes more; if not, nothing is held any longer.
+    /// Whether there is room for this many more bytes; if not, everything is dropped, and nothing is held from then on.
     fn hold(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
         if self.bytes > BYTES && !self.is_full {

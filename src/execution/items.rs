@@ -17,17 +17,17 @@ const BINARY: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", 
 /// No node has more inputs or outputs. The items of any further ones are added to the total of one last list.
 const MAX_LISTS: usize = 256;
 
-/// The most members of an item, and files in its `binary`: n8n's items have half a dozen members (`json`, `binary`,
-/// `pairedItem`, …), and hardly more files.
+/// The maximum number of members of an item, and files in its `binary`: n8n's items have half a dozen members (`json`,
+/// `binary`, `pairedItem`, …), and hardly more files.
 const MAX_MEMBERS: usize = 64;
 
-/// The most sources of an item that are listed.
+/// The maximum number of listed sources of an item.
 const PAIRED_ITEMS: u64 = 3;
 
 /// Lines shown of the stack trace of an item's error.
 const STACK_LINES: usize = 3;
 
-/// The memory of a held item besides its text, bytes: an estimate of the allocator's overhead.
+/// The memory of a held item in addition to its text, bytes: an estimate of the allocator's overhead.
 const ITEM_OVERHEAD_BYTES: usize = 64;
 
 /// Which items are held, and in how much memory.
@@ -95,7 +95,7 @@ impl HeldItem {
 }
 
 impl ItemList {
-    /// The items of the window, about `bytes` of each; fewer bytes if memory for the run was short.
+    /// The items of the window, about `bytes` of each; less if memory for the run was short.
     ///
     /// # Errors
     /// When a captured item is not valid JSON; what a [`Pruner`](crate::json::Pruner) captures always is.
@@ -147,7 +147,7 @@ impl ItemLists {
         }
     }
 
-    /// These lists, now that all were read.
+    /// These lists, after all were read.
     pub(super) fn complete(mut self) -> Self {
         // Most runs have one output with few items, and there may be a hundred thousand runs.
         self.lists.shrink_to_fit();
@@ -183,7 +183,7 @@ impl ItemLists {
     }
 }
 
-/// A `pairedItem` as it is shown: a list of many is its count.
+/// A `pairedItem` as shown: a long list becomes its count.
 fn paired(value: Excerpt) -> Excerpt {
     match value {
         Excerpt::Array { total, .. } if total > PAIRED_ITEMS => format!("{total} items").as_str().into(),

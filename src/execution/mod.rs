@@ -2,12 +2,12 @@
 //! [`SummaryProjection`](summary::SummaryProjection) for an overview, [`NodeProjection`](node::NodeProjection)
 //! for one run of one node, [`SearchProjection`](search::SearchProjection) for where a value occurs.
 //!
-//! An execution is walked in one place, `runs`. A projection observes the walk: it says which parts it wants, from which its
-//! table of what is kept ([`Keep`](crate::json::Keep)) follows, and what it does with a node, an item and a run (see
-//! [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
-//! can come before or after `data`, an error before or after `runData`. If members have the same name, the last
-//! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error. One thing is known only if the
-//! header comes before `data`, as n8n sends it: which runs a retry has copied ([`Header::own_start_ms`]).
+//! An execution is walked in one place, `runs`. A projection observes the walk: it declares which parts it wants, which
+//! determines what is kept ([`Keep`](crate::json::Keep)), and what it does with a node, an item and a run (see
+//! [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData` can come before
+//! or after `data`, an error before or after `runData`. If members have the same name, the last one counts, as in
+//! JavaScript. Values of an unexpected type are skipped, never an error. One thing is known only if the header comes
+//! before `data`, as n8n sends it: which runs a retry has copied ([`Header::own_start_ms`]).
 //!
 //! # Glossary
 //!
@@ -24,10 +24,10 @@
 //! | copied run | a run that a retry took over from the execution that it retries |
 //! | recovered run | a run that n8n restored from its event log after a crash, with placeholders for items |
 //! | lineage | which items each item came from |
-//! | kind | of an error's text: what is left when the values in it are gone, so that equal failures are one |
+//! | kind | of an error's text: what is left without the values in it, so that equal failures are one |
 //! | outlier | a value that differs from almost all others with the same path; messages call it odd |
-//! | row | what an export says about one execution, one run or one item |
-//! | movement | a difference between the runs of a node in one period and in the seven before it that is no chance |
+//! | row | what an export writes about one execution, one run or one item |
+//! | movement | a difference between a node's runs in one period and in the seven before it that is not chance |
 //!
 //! # The shape of an execution
 //!

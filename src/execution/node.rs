@@ -24,7 +24,7 @@ const RUN_BYTES: usize = 768 * 1024;
 /// Memory for a node's parameters.
 const PARAMETER_BYTES: usize = 128 * 1024;
 
-/// The most failed runs that are listed.
+/// The maximum number of failed runs listed.
 const MAX_FAILED: usize = 20;
 
 /// Reads a [`NodeView`] of one run of one node.
@@ -92,7 +92,7 @@ impl Projection for NodeProjection {
     }
 }
 
-/// As [`NodeProjection`], but the view has no items: which run is shown, and where its inputs come from.
+/// Like [`NodeProjection`], but without items: which run is shown, and where its inputs come from.
 #[derive(Clone, Debug)]
 pub(super) struct NodeRunProjection(pub(super) NodeProjection);
 
@@ -126,7 +126,7 @@ pub struct NodeView {
     pub names: Vec<String>,
     /// The node, if it was executed.
     pub node: Option<Node>,
-    /// The names that match a shortened name if there are several: it is unclear which node is meant.
+    /// The names that match a shortened name if there are several: the request is ambiguous.
     pub ambiguous: Vec<String>,
 }
 

@@ -7,10 +7,10 @@ use super::header::Header;
 use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver};
 use crate::json::{Cursor, Keep, Projection, ReadError};
 
-/// The most runs that are held, 40 bytes each.
+/// The maximum number of runs held, 40 bytes each.
 const MOST: usize = 100_000;
 
-/// Reads [`NodeRuns`], without those that a retry has copied: items are counted, and not read.
+/// Reads [`NodeRuns`], without those that a retry has copied: items are counted, not read.
 ///
 /// ```
 /// use n8n_lens::execution::node_runs::NodeRunsProjection;

@@ -1,9 +1,10 @@
 //! The order of execution.
 //!
-//! n8n counts the runs of an execution in `executionIndex`. The counter begins at 0 again whenever n8n goes on with data that it has
-//! stored: in a retry, after a wait, and when the editor runs a part of a workflow. The runs that n8n recovers after a crash all have 0.
-//! In such an execution only the time determines the order. In all others the counter does: several runs start within one
-//! millisecond, and a clock can be set back. (`packages/core/src/execution-engine/workflow-execute.ts`,
+//! n8n counts the runs of an execution in `executionIndex`. The counter begins at 0 again whenever n8n resumes from
+//! stored data: in a retry, after a wait, and when the editor runs a part of a workflow. The runs that n8n recovers
+//! after a crash all have 0. In such an execution only the time determines the order. In all others the counter does:
+//! several runs start within one millisecond, and a clock can be set back.
+//! (`packages/core/src/execution-engine/workflow-execute.ts`,
 //! `packages/cli/src/executions/execution-recovery.service.ts`; seen on n8n 2.41.)
 
 use std::cmp::Ordering;
@@ -75,7 +76,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The order of an execution in which the runs of all nodes together begin so many counters.
+    /// The order of an execution in which the runs of all nodes together begin this many counters.
     pub(super) fn new(counters: u64) -> Self {
         if counters > 1 { Self::Time } else { Self::Counter }
     }

@@ -1,9 +1,9 @@
 //! n8n's redaction, which n8n applies when it reads an execution: the store holds everything in clear.
 //!
-//! The rules are those of `packages/cli/src/modules/redaction/executions` (n8n 2.x; 1.x has none), with two differences.
-//! n8n enforces a policy only with a licence, and shows more to some users; a reader of the store knows neither, so the
-//! policy always holds, and every reader counts as another user than the one whose credentials were used. A policy of a form that is
-//! not known here hides the items, too.
+//! The rules are those of `packages/cli/src/modules/redaction/executions` (n8n 2.x; 1.x has none), with two
+//! differences. n8n enforces a policy only with a licence, and shows more to some users; a reader of the store knows
+//! neither, so the policy always holds, and every reader counts as another user than the one whose credentials were
+//! used. An unknown form of policy hides the items, too.
 
 use std::io::{BufRead, Read};
 
@@ -38,7 +38,7 @@ impl Reason {
     }
 }
 
-/// What decides, near the start of the run data.
+/// The members that decide, near the start of the run data.
 #[derive(Default)]
 struct RunDataStart {
     version: Option<String>,
@@ -84,7 +84,7 @@ members!(Snapshot, |snapshot, cursor| match name {
 /// Why the items of this execution are hidden; `None` if they are not.
 ///
 /// # Errors
-/// When the run data is broken, or of a version that is not known here.
+/// When the run data is broken, or of an unknown version.
 pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: impl BufRead) -> Result<Option<Reason>, Error> {
     let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(RunDataStart::KEEP, 0..0)));
     let RunDataStart { version, runtime } = RunDataStart::read_or_default(&mut cursor)?;

@@ -46,21 +46,21 @@ pub struct StoredExecution<'a> {
     pub header: &'a [u8],
     /// The workflow that was executed, as JSON.
     pub workflow: Box<dyn ReadAt + 'a>,
-    /// The run data; `[]` for an execution without data. It is let go as soon as it was read.
+    /// The run data; `[]` for an execution without data. It is released as soon as it was read.
     pub data: Flatted<'a>,
     /// Whether to show what n8n's redaction policy hides.
     pub reveal: bool,
 }
 
 impl StoredExecution<'_> {
-    /// The same execution for a projection that reads it first.
+    /// The same execution, borrowed for a projection that reads it first.
     pub fn by_ref(&mut self) -> StoredExecution<'_> {
         let Self { header, workflow, data, reveal } = self;
         StoredExecution { header, workflow: Box::new(workflow), data: data.by_ref(), reveal: *reveal }
     }
 }
 
-/// A projection that also reads an execution as n8n stores it, with the same view as of the public API's body.
+/// A projection that also reads an execution as n8n stores it, with the same view as for the public API's body.
 ///
 /// ```
 /// use n8n_lens::execution::summary::SummaryProjection;
@@ -194,7 +194,7 @@ where
 /// What a search of one of many stored executions found.
 #[derive(Debug)]
 pub enum Searched {
-    /// n8n's redaction policy hides its data: whether it has what is searched is not said.
+    /// n8n's redaction policy hides its data: whether it has a match is not reported.
     Redacted,
     /// Nothing.
     Nothing,
@@ -202,7 +202,7 @@ pub enum Searched {
     Found(Box<SearchView>),
 }
 
-/// A search of many stored executions: what they are looked through for first is made once.
+/// A search of many stored executions: the filter that each text must pass first is made once.
 #[derive(Debug)]
 pub struct StoredSearch {
     projection: SearchProjection,
@@ -314,7 +314,7 @@ impl<'a> Opened<'a> {
         self.named(view)
     }
 
-    /// Says of an error what it means in a store.
+    /// Translates an error into what it means in a store.
     fn named<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         result.map_err(|error| match (self.text.take_failure(), error) {
             (Some(failure), _) => Error::Store(failure),

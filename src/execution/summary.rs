@@ -64,7 +64,7 @@ impl Projection for SummaryProjection {
 }
 
 /// The same projection, for an execution in which no item stands for an error or comes from a sub-workflow: items are
-/// counted, and not read.
+/// counted, not read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counting<P>(pub P);
 
@@ -162,7 +162,7 @@ pub struct NodeSummary {
     pub unconnected: Vec<u64>,
     /// The items that stand for an error.
     pub error_items: Option<Box<ErrorItems>>,
-    /// How many of several runs output no item.
+    /// How many runs output no item, if there are several.
     pub empty_runs: u64,
     /// The executions of sub-workflows that it started.
     pub children: Children,

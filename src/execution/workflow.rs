@@ -19,7 +19,7 @@ const MAX_OUTPUTS: usize = 256;
 pub(super) const CONNECTIONS: Keep =
     Keep::EachMember(&Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[])))));
 
-/// The most bytes that are held of a workflow as JSON: n8n accepts no larger one.
+/// The maximum number of bytes held of a workflow as JSON: n8n accepts no larger one.
 pub(super) const JSON_BYTES: usize = 16 * 1024 * 1024;
 
 /// The member `workflowData` as JSON; `None` if it is not an object, or larger.

@@ -1,7 +1,7 @@
 //! A collector of OpenTelemetry, which takes traces over OTLP/HTTP in JSON.
 //!
-//! A request may be sent again: its spans have the same ids. What a collector may refuse for a moment is retried as reads of
-//! n8n are (<https://opentelemetry.io/docs/specs/otlp/#failures-1>).
+//! A request may be sent again: its spans have the same ids. Transient refusals are retried like reads of n8n
+//! (<https://opentelemetry.io/docs/specs/otlp/#failures-1>).
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Characters shown of a collector's own message.
 const MESSAGE_CHARS: usize = 300;
 
-/// Where traces are taken, if an address has no path.
+/// The path that takes traces, if an address has none.
 const PATH: &str = "/v1/traces";
 
 /// A collector.
@@ -55,7 +55,7 @@ pub enum Refusal {
         host: String,
         /// The status.
         status: u16,
-        /// What it said.
+        /// Its message.
         message: String,
         /// What to do.
         next: &'static str,
@@ -67,7 +67,7 @@ pub enum Refusal {
         host: String,
         /// How many.
         spans: u64,
-        /// What it said.
+        /// Its message.
         message: String,
     },
 }
@@ -161,7 +161,7 @@ impl Collector {
         Err(Failed { refusal, delay: is_transient.then_some(delay) })
     }
 
-    /// Whether all was taken. An answer that is no JSON says nothing.
+    /// Whether all was taken. An answer that is not JSON is ignored.
     fn check(&self, body: &[u8]) -> Result<(), Refusal> {
         let Answer { partial_success } = serde_json::from_slice(body).unwrap_or_default();
         let spans = partial_success.rejected_spans;

@@ -1,4 +1,4 @@
-//! The rows of an export: one JSON object a line.
+//! The rows of an export: one JSON object per line.
 
 use std::io;
 
@@ -82,7 +82,7 @@ fn own_runs(summary: &Summary) -> u64 {
     summary.nodes.iter().map(|node| node.runs - node.copied_runs).sum()
 }
 
-/// The kind of an error: of its message, and of its description, which n8n's `NodeApiError` has the cause in.
+/// The kind of an error: of its message, and of its description, where n8n's `NodeApiError` has the cause.
 fn kind(error: &Failure) -> Option<String> {
     let kinds = [&error.message, &error.description].map(|text| text.as_ref().map(|text| Kind::of(&text.kept).fine));
     match kinds {
@@ -139,7 +139,7 @@ pub(super) fn run_lines(out: &mut Out, listed: &Listed, mut view: ExecutionRuns)
     })
 }
 
-/// Milliseconds since 1970 as n8n writes a date; `None` for a time that is no date.
+/// Milliseconds since 1970 as n8n writes a date; `None` for a time that is not a date.
 fn iso(ms: f64) -> Option<String> {
     let time = Timestamp::from_millisecond(ms as i64).ok().filter(|_| ms.is_finite())?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())

@@ -1,4 +1,4 @@
-//! All executions of a store, handed to other programs: as rows (one JSON object a line), or as traces of OpenTelemetry.
+//! All executions of a store, for other programs: as rows (one JSON object per line), or as traces of OpenTelemetry.
 //!
 //! ```text
 //! store -> Walk (batches, the oldest first) -> a projection -> rows or spans -> Piece -> standard output, Collector
@@ -11,7 +11,7 @@
 //! | `otlp` | spans, as n8n itself names them, in OTLP's JSON |
 //! | `collector` | sending them to a collector |
 //!
-//! Nothing is written while the store is open: a reader that is slow must not hold up n8n.
+//! Nothing is written while the store is open: a slow reader must not hold up n8n.
 
 mod collector;
 mod lines;
@@ -47,7 +47,7 @@ pub struct Export {
     pub query: Query,
     /// Selects failed executions; all are exported if it is empty.
     pub failures: FailureFilter,
-    /// What is made of them.
+    /// The form of the output.
     pub form: Form,
     /// Whether secrets in items are masked.
     pub masks: bool,
@@ -57,7 +57,7 @@ pub struct Export {
     pub spool: Option<PathBuf>,
 }
 
-/// What is made of an execution.
+/// The form of an execution in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A row.
@@ -106,7 +106,7 @@ pub enum Error {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// Nothing takes the pieces anymore.
+    /// The receiver of the pieces is gone.
     #[error("the output is closed")]
     Closed,
     /// The temporary file cannot be used.

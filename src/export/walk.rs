@@ -23,7 +23,7 @@ pub(super) struct Read<V> {
     pub(super) view: Result<V, String>,
 }
 
-/// The way through the executions.
+/// A walk through the executions.
 pub(super) struct Walk<'a> {
     store: &'a Store,
     query: Query,
@@ -82,7 +82,7 @@ struct Batch<'a, P: StoredProjection> {
     visited: Vec<(Listed, Visit<Measured<P::View>>)>,
 }
 
-/// How long a text is, bytes, and what was made of it; `None` of an execution that is not selected.
+/// How long a text is, bytes, and what was made of it; `None` for an execution that is not selected.
 type Measured<V> = Option<(u64, V)>;
 
 impl<P: StoredProjection> Visitor for Batch<'_, P> {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::keep::Keep;
 use super::string::StringSink;
 
-/// The most bytes of a captured value; a larger one stays in the text, where it is read as a stream.
+/// The maximum number of bytes of a captured value; a larger one stays in the text, where it is read as a stream.
 pub const CAPTURE_BYTES: usize = 64 * 1024;
 
 /// A captured value.

@@ -20,9 +20,9 @@ use super::pruned_reader::PrunedReader;
 
 /// Reads one JSON text, value by value.
 ///
-/// Each method reads the next value as a whole, unless it says otherwise. A value of another type than the method is
-/// for is skipped, and the method returns `None`, `false` or 0: a projection shows what is there, and does not fail
-/// because something is not.
+/// Each method reads the next value as a whole, unless it says otherwise. A value of a type that the method does not
+/// read is skipped, and the method returns `None`, `false` or 0: a projection shows what is there, and does not fail
+/// because something is missing.
 ///
 /// ```
 /// use n8n_lens::json::{Cursor, ReadError};
@@ -63,8 +63,8 @@ pub enum Element {
     Unread,
 }
 
-/// Captured values whose marks were not read yet, in order. Each belongs to the place of its mark, so that what is skipped
-/// never leaves a value that is taken for a later one.
+/// Captured values whose marks were not read yet, in order. Each belongs to the place of its mark, so that a skipped
+/// value is never taken for a later one.
 #[derive(Default)]
 struct CapturedValues(VecDeque<Captured>);
 
@@ -102,7 +102,8 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
             };
             let batch = batch?;
             let mut captured = self.captured.borrow_mut();
-            // All before this batch was read, or skipped, but for a mark at the very end, which may be being read.
+            // Everything before this batch was read or skipped, except perhaps a mark at the very end that is being
+            // read.
             captured.drop_before(self.bytes);
             captured.0.extend(batch.captured);
             self.bytes += batch.text.len() as u64;
@@ -123,23 +124,23 @@ impl<I: Iterator<Item = io::Result<Batch>>> Cursor<BatchText<I>> {
 impl Cursor<io::Empty> {
     /// Reads a text that was not pruned, such as a captured value: with the same results, but slowly.
     ///
-    /// It passes through the filter, which drops nothing: what n8n writes and struson refuses, lone surrogates and values
-    /// that are nested very deep, is replaced as in any other text. Faults have no offset, since the text can be a part of
-    /// another one.
+    /// It passes through the filter, which drops nothing: what n8n writes but struson refuses, lone surrogates and very
+    /// deep nesting, is replaced as in any other text. Faults have no offset, since the text can be a part of another
+    /// one.
     pub fn unpruned(text: impl BufRead) -> Cursor<impl Read> {
         let batches = PrunedReader::new(text, Pruner::new(Keep::Whole, 0..0));
         Cursor { captured: None, ..Cursor::over(batches.map(|batch| batch.map_err(without_offset))) }
     }
 
-    /// Reads what the filter left of a text, or of its beginning, and captured nothing of.
+    /// Reads what the filter left of a text, or of its beginning, if nothing was captured.
     pub fn pruned(text: impl Read) -> Cursor<impl Read> {
         Cursor { json: json_reader(text), captured: Some(Rc::default()) }
     }
 }
 
 impl<R: Read> Cursor<R> {
-    /// Reads an object; `member` gets the name of each member and must read its value or [`skip`](Self::skip)
-    /// it. Returns whether there was an object.
+    /// Reads an object; `member` receives the name of each member and must read its value or [`skip`](Self::skip) it.
+    /// Returns whether there was an object.
     ///
     /// # Errors
     /// When the text is broken or ends early, or `member` fails.
@@ -160,7 +161,7 @@ impl<R: Read> Cursor<R> {
         Ok(true)
     }
 
-    /// Reads an array; `element` gets the index of each element and must read it or [`skip`](Self::skip) it.
+    /// Reads an array; `element` receives the index of each element and must read it or [`skip`](Self::skip) it.
     /// Returns whether there was an array.
     ///
     /// # Errors
@@ -242,7 +243,7 @@ impl<R: Read> Cursor<R> {
         Ok((present, self.prefix(chars)?))
     }
 
-    /// As [`prefix`](Self::prefix), cut to `chars` characters; a mark says how many more there are.
+    /// Like [`prefix`](Self::prefix), cut to `chars` characters; a mark says how many more there are.
     ///
     /// # Errors
     /// When the text is broken or ends early.

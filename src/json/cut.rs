@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::html::visible_text;
 
-/// The most characters (Unicode code points) that are shown of a name.
+/// The maximum number of characters (Unicode code points) shown of a name.
 pub const CUT_NAME_CHARS: usize = 200;
 
-/// The most characters that are held of a name: no real name is longer, and memory must stay flat. Names that agree in
-/// this many characters and in their length are taken to be the same.
+/// The maximum number of characters held of a name: no real name is longer, and memory must stay flat. Names that agree
+/// in this many characters and in their length are taken to be the same.
 pub(super) const HELD_NAME_CHARS: usize = 1000;
 
 /// The beginning of a text, and the length of the whole text in characters (Unicode code points).
@@ -21,8 +21,8 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The first `chars` characters, followed by `…[+N chars]` if there are more; and whether there are more. Of an HTML
-    /// document, `[html, N chars]` and the first characters of what a reader sees of it.
+    /// The first `chars` characters, followed by `…[+N chars]` if there are more; and whether there are more. For an
+    /// HTML document, `[html, N chars]` and the first characters of its visible text.
     pub fn cut(&self, chars: usize) -> (Cow<'_, str>, bool) {
         let (shown, rest) = self.first(chars);
         if rest == 0 {
@@ -44,7 +44,7 @@ impl Prefix {
         (shown, self.chars.saturating_sub(shown.chars().count() as u64))
     }
 
-    /// As much of a name as matters.
+    /// The part of a name that matters.
     fn of_name(name: &str) -> Self {
         let end = name.char_indices().nth(HELD_NAME_CHARS).map_or(name.len(), |(at, _)| at);
         Self { kept: name[..end].to_owned(), chars: name.chars().count() as u64 }
@@ -105,8 +105,8 @@ pub fn shorten_name(name: &str, chars: usize) -> String {
     }
 }
 
-/// A name in single quotes, as messages show it: at most `chars` characters and the mark, with a backslash before each quote
-/// and backslash, so that it is seen where the name ends.
+/// A name in single quotes, as messages show it: at most `chars` characters and the mark, with a backslash before each
+/// quote and backslash, so that the end of the name is clear.
 ///
 /// ```
 /// use n8n_lens::json::quoted_name;

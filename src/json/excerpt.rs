@@ -14,7 +14,7 @@ use super::long_string::Length;
 /// Containers nested deeper than this inside the value are not copied.
 const MAX_DEPTH: usize = 12;
 
-/// The memory of a value besides its text, bytes: an estimate.
+/// The memory of a value in addition to its text, bytes: an estimate.
 const VALUE_OVERHEAD_BYTES: usize = 40;
 
 /// A copy of a JSON value, bounded in memory and depth. Strings, arrays and objects know their full length, so that one
@@ -62,13 +62,14 @@ pub enum Excerpt {
 /// How much of an [`Excerpt`] is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// The most characters of a string.
+    /// The maximum number of characters of a string.
     pub chars: usize,
-    /// The most elements of an array.
+    /// The maximum number of elements of an array.
     pub elements: usize,
-    /// The most members of an object.
+    /// The maximum number of members of an object.
     pub members: usize,
-    /// The most characters of a member's name; longer than 200 makes no difference, since names are cut when read.
+    /// The maximum number of characters of a member's name; longer than 200 makes no difference, since names are cut
+    /// when read.
     pub name_chars: usize,
 }
 
@@ -267,7 +268,7 @@ fn write_object(kept: &[(String, Excerpt)], total: u64, detail: Detail, to: &mut
 /// A string of up to this many bytes is kept even if there is hardly any room left.
 const SHORT_BYTES: usize = 64;
 
-/// The most bytes that are kept of a string: no answer shows more.
+/// The maximum number of bytes kept of a string: no answer shows more.
 const MAX_TEXT_BYTES: usize = 256 * 1024;
 
 /// Numbers up to this many bytes are never clipped.

@@ -1,16 +1,16 @@
-//! How deep a text nests and how much is in it, before anything is built of it.
+//! How deep a text nests and how many parts it has, before anything is built from it.
 
 /// The extent of a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The most containers that are open at once: `{}` is 1, `{"a":[]}` is 2, `"a"` is 0.
+    /// The maximum number of containers open at once: `{}` is 1, `{"a":[]}` is 2, `"a"` is 0.
     pub depth: usize,
     /// Containers, elements and members: never fewer than the values that a parser builds, and at most twice as many.
     pub parts: usize,
 }
 
 impl Extent {
-    /// The extent of a text, at memory speed. The text is taken for JSON; of one that is not, it says nothing.
+    /// The extent of a text, at memory speed. The text must be JSON; the extent of any other text means nothing.
     pub fn of(text: &[u8]) -> Self {
         let (mut extent, mut open, mut in_string, mut escaped) = (Self { depth: 0, parts: 1 }, 0_usize, false, false);
         for byte in text {

@@ -95,7 +95,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// The same error; of a fault in a part of a body only its kind.
+/// The same error; for a fault in a part of a body, only its kind.
 pub(super) fn without_offset(error: io::Error) -> io::Error {
     error.downcast::<Fault>().map_or_else(|error| error, |fault| io::Error::other(fault.kind))
 }

@@ -3,7 +3,7 @@
 /// How much of a document is read for it, bytes: the text that is shown is much shorter.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The most bytes of a tag in which quotes count.
+/// The maximum number of bytes of a tag in which quotes count.
 const TAG_BYTES: usize = 4096;
 
 /// Elements whose content is not shown.
@@ -15,7 +15,7 @@ const INLINE: [&str; 12] = ["a", "abbr", "b", "code", "em", "i", "mark", "small"
 /// Between the title and the text.
 const SEPARATOR: &str = " · ";
 
-/// The title and the visible text of a document, on one line; `None` if the text is no document, or nothing of it is visible.
+/// The title and the visible text of a document, on one line; `None` for any other text, or if nothing is visible.
 ///
 /// ```
 /// use n8n_lens::json::visible_text;
@@ -63,7 +63,7 @@ impl Page<'_> {
         add_text(&mut self.text, self.rest);
     }
 
-    /// Passes over everything up to a mark, and the mark.
+    /// Skips everything up to and including a mark.
     fn pass(&mut self, mark: &str) {
         self.rest = self.rest.find(mark).map_or("", |at| &self.rest[at + mark.len()..]);
     }
@@ -109,7 +109,7 @@ fn tag_len(text: &str) -> usize {
             before = byte;
         }
     }
-    // One whose quotes are not closed ends with the first mark.
+    // A tag with unclosed quotes ends at the first mark.
     text.find('>').map_or(text.len(), |end| end + 1)
 }
 

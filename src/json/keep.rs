@@ -43,7 +43,7 @@ impl Keep {
         table
     }
 
-    /// A table with more members. The length of the whole table is that of the result, as its user declares it.
+    /// A table with more members. The caller declares the length of the whole table.
     pub(crate) const fn extended<const M: usize, const N: usize>(
         table: &[(&'static str, Self)],
         more: [(&'static str, Self); M],

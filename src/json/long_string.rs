@@ -1,7 +1,8 @@
-//! The rest of a long captured string is counted, and not kept: no excerpt shows more than its beginning, and its length.
+//! The rest of a long captured string is counted, not kept: an excerpt shows only its beginning and its length.
 //!
-//! The filter leaves the beginning, and after it a mark with how many characters follow. It is longer than the largest value
-//! that is read whole (1 MiB), so that no one sees a mark. If a long string itself ends like one, only its length is wrong.
+//! The filter leaves the beginning, then a mark with how many characters follow. The beginning is longer than the
+//! largest value that is read whole (1 MiB), so that a mark is never seen. If a long string itself ends like one, only
+//! its length is wrong.
 
 use super::count::{begins_character, characters};
 use super::string::StringSink;
@@ -12,7 +13,7 @@ const KEPT_BYTES: usize = 1024 * 1024;
 /// Begins a mark: a code point that stands for no character.
 const MARK: char = '\u{ffff}';
 
-/// The most bytes of a mark.
+/// The maximum number of bytes of a mark.
 const MARK_BYTES: usize = MARK.len_utf8() + 20;
 
 /// How much of the string that is being read is kept, and how many characters are not.
@@ -69,7 +70,7 @@ impl<S: StringSink> StringSink for LongStringSink<'_, S> {
     }
 }
 
-/// The length of a string that is read piece by piece, the characters that a mark counts included.
+/// The length of a string that is read piece by piece, including the characters that a mark counts.
 #[derive(Default)]
 pub(super) struct Length {
     bytes: u64,

@@ -7,7 +7,7 @@ use super::block::{BLOCK, Masks, STRIDE, Scanner};
 pub(super) struct Quotes(Vec<u64>);
 
 impl Quotes {
-    /// Those of a whole text.
+    /// The quotes of a whole text.
     pub(super) fn of(text: &[u8]) -> Self {
         let (mut quotes, mut masks, mut scanner) = (Self::default(), Masks::new(), Scanner::new());
         for piece in text.chunks(STRIDE) {
@@ -21,7 +21,7 @@ impl Quotes {
         self.0.clear();
     }
 
-    /// Those of the next bytes; only the last ones may be fewer than a multiple of a block.
+    /// The quotes of the next bytes; only the last ones may be fewer than a multiple of a block.
     pub(super) fn push(&mut self, bytes: usize, masks: &Masks) {
         self.0.extend_from_slice(&masks.quotes[..bytes.div_ceil(BLOCK)]);
     }
@@ -44,8 +44,8 @@ impl<'a> Marks<'a> {
         Masks::next(quotes, self.start + from, quotes.len() * BLOCK).map(|at| at - self.start)
     }
 
-    /// The brackets outside strings, without the first one, which begins the element. Of an element with very many of them
-    /// only the first ones.
+    /// The brackets outside strings, without the first one, which begins the element. If there are very many, only the
+    /// first ones.
     #[inline]
     pub fn brackets(&self) -> &'a [u32] {
         self.brackets

@@ -3,8 +3,8 @@
 /// How much of a text [`shown_prefix`] returns, bytes.
 pub const SHOWN_PREFIX_BYTES: usize = 80;
 
-/// What a text is that begins like a page rather than like JSON: `HTML` or `XML`. White space and a byte order mark before
-/// it do not count.
+/// The format of a text that begins like a page rather than like JSON: `HTML` or `XML`. White space and a byte order
+/// mark before it do not count.
 ///
 /// ```
 /// use n8n_lens::json::markup;

@@ -8,10 +8,10 @@
 //!   short JSON text in which everything else is replaced by `0`, and captured values, which travel next to the text.
 //! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
 //!   value was.
-//! - [`walk`] shows a [`Visitor`] what is in a captured value, without building anything of it. [`Capture`]
-//!   says which values the pruner captures; a [`Prefilter`] picks those in which a text may be.
+//! - [`walk`] passes the parts of a captured value to a [`Visitor`], without building anything. [`Capture`] says which
+//!   values the pruner captures; a [`Prefilter`] picks those that may contain a text.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
-//! - [`markup`] recognizes a page that arrived in the place of JSON.
+//! - [`markup`] recognizes a page that arrived in place of JSON.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
 //! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
 //!   returns the batches that the pruner would.
@@ -31,7 +31,7 @@
 //! | pick | decides which elements in a window are captured raw |
 //! | prefilter | looks for a text in JSON before it is parsed; what it finds is a candidate |
 //! | excerpt | a bounded copy of a value, which knows how large the value was |
-//! | extent | how deep a text nests and how much is in it, before anything is built of it |
+//! | extent | how deep a text nests and how many parts it has, before anything is built from it |
 //! | fault | why a text is not JSON, and at which byte |
 //!
 //! # What is checked

@@ -3,8 +3,8 @@
 use super::cut::Prefix;
 use super::string::StringSink;
 
-/// The most bytes that are held of a raw name. A longer name has more than 1,000 characters, because
-/// one takes at most 12 bytes, and only the first 1,000 matter.
+/// The maximum number of bytes held of a raw name. A longer name has more than 1,000 characters, because one takes at
+/// most 12 bytes, and only the first 1,000 matter.
 const NAME_BYTES: usize = 16 * 1024;
 
 /// The name that is being read, as the inside of a JSON string.
@@ -27,7 +27,7 @@ impl Name {
         (!self.cut).then_some(self.written.as_slice())
     }
 
-    /// The name, decoded; a name of more than [`NAME_BYTES`] is cut as for showing.
+    /// The name, decoded; a name of more than [`NAME_BYTES`] is cut as when shown.
     pub(super) fn text(&self) -> String {
         let whole = self.decode();
         if !self.cut {

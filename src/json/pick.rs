@@ -1,4 +1,4 @@
-//! Which elements of an array are captured, decided by what is written in them.
+//! Decides by their text which elements of an array are captured.
 
 use super::marks::Marks;
 use super::prefilter::Prefilter;
@@ -17,7 +17,7 @@ pub trait Pick: Send {
         false
     }
 
-    /// As [`picks`](Self::picks), with the marks of the element's text.
+    /// Like [`picks`](Self::picks), with the marks of the element's text.
     fn picks_marked(&mut self, array: u64, index: u64, json: &[u8], _: Marks<'_>) -> bool {
         self.picks(array, index, json)
     }

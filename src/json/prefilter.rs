@@ -1,4 +1,4 @@
-//! Finds a text in raw JSON, before anything of it is parsed.
+//! Finds a text in raw JSON, before any of it is parsed.
 //!
 //! One string has many spellings: `é` is `\u00e9`, `/` is `\/`. A [`Prefilter`] looks for the shortest one, which n8n and
 //! most programs write, and for any escape that stands for a character of the text. So it finds every string with the
@@ -13,7 +13,7 @@ use regex::bytes;
 /// Whether the JSON text of a value, up to the end of what surrounds it, may be of interest.
 type Predicate = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
-/// What a JSON text must have in it to be of interest.
+/// What a JSON text must contain to be of interest.
 #[derive(Clone)]
 pub struct Prefilter {
     /// The text in its shortest spelling.
@@ -29,7 +29,7 @@ pub struct Prefilter {
 }
 
 impl Prefilter {
-    /// Seeks strings and names of members that have `text` in them; `None` if the text is too long.
+    /// Looks for strings and names of members that contain `text`; `None` if the text is too long.
     ///
     /// ```
     /// use n8n_lens::json::Prefilter;
@@ -44,7 +44,7 @@ impl Prefilter {
         Self::spelled(text, "", ignores_case)
     }
 
-    /// Seeks members whose name ends with `name`; `None` if it is too long. If the value begins in a way that
+    /// Looks for members whose name ends with `name`; `None` if it is too long. If the value begins in a way that
     /// `judge` rejects, nothing else is read.
     ///
     /// ```

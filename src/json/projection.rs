@@ -10,10 +10,9 @@ use super::pruned_reader::PrunedReader;
 
 /// One way to look at a JSON text.
 ///
-/// The table of what is kept, the window and the reader travel together, so that a text is never read with a
-/// reader that expects another table. A projection knows nothing of where the text comes from: a source (n8n's
-/// response, a file, a database) prunes it with [`pruner`](Self::pruner) and hands what is left to
-/// [`read`](Self::read).
+/// The table of what is kept, the window and the reader travel together, so that a text is never read with a reader
+/// that expects another table. A projection does not know where the text comes from: a source (n8n's response, a file,
+/// a database) prunes it with [`pruner`](Self::pruner) and hands what is left to [`read`](Self::read).
 ///
 /// ```
 /// use std::io::Read;

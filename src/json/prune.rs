@@ -112,8 +112,8 @@ impl Pruner {
         Self { raw: Some(RawCapture::new(capture)), ..self }
     }
 
-    /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,
-    /// or with this shortened name, are kept; and the names of the others.
+    /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], it keeps only the members
+    /// with this name, or with this shortened name, and the names of the others.
     ///
     /// ```
     /// use n8n_lens::json::{Fault, Keep, Pruner};
@@ -132,8 +132,8 @@ impl Pruner {
         self
     }
 
-    /// The same filter for a body that is known to be UTF-8, which is then not checked again. If it is not, what is left of it
-    /// is not either.
+    /// The same filter for a body that is known to be UTF-8, and is not checked again. If it is not UTF-8, neither is
+    /// what is left of it.
     #[must_use]
     pub fn trusting_utf8(self) -> Self {
         Self { utf8: None, ..self }
@@ -177,8 +177,8 @@ impl Pruner {
         self.selection.take()
     }
 
-    /// What is selected, for a value of another text in the place of the next one;
-    /// [`end_spliced`](Self::end_spliced) follows it.
+    /// The selection, for a value of another text in place of the next one; [`end_spliced`](Self::end_spliced) follows
+    /// it.
     pub(super) fn selection(&mut self) -> &mut Selection {
         &mut self.selection
     }
@@ -188,7 +188,7 @@ impl Pruner {
         self.after_value();
     }
 
-    /// Filters a value that takes the place of one of another text.
+    /// Filters a value that replaces one of another text.
     ///
     /// # Errors
     /// When it is not JSON.

@@ -6,13 +6,13 @@ use super::block::{Masks, Pair};
 use super::marks::{Marks, Quotes};
 use super::pick::Pick;
 
-/// Within how many elements of an array a name must be found for all of its elements to be searched for it.
+/// If a name is in one of this many elements at the start of an array, all of its elements are searched for it.
 pub const SHARED_WITHIN: u64 = 16;
 
-/// The most bytes of a container that is captured raw.
+/// The maximum number of bytes of a container that is captured raw.
 const RAW_BYTES: usize = 1024 * 1024;
 
-/// The most brackets of a container that are listed.
+/// The maximum number of brackets listed of a container.
 const LISTED_BRACKETS: usize = 64 * 1024;
 
 /// Which containers in a [`Keep::Window`](super::Keep::Window) are captured raw: byte for byte, at the speed of
@@ -45,7 +45,7 @@ impl Capture {
         Self(Criterion::All)
     }
 
-    /// The containers that `pick` picks. A [`Prefilter`](super::Prefilter) picks those in which its text may be.
+    /// The containers that `pick` picks. A [`Prefilter`](super::Prefilter) picks those that may contain its text.
     ///
     /// ```
     /// use n8n_lens::json::{Capture, Fault, Keep, Pick, Pruner};
@@ -69,8 +69,9 @@ impl Capture {
         Self(Criterion::Picked(Box::new(pick)))
     }
 
-    /// Those in which a member has this name, written without escapes. One of more than 1 MiB is only counted. A `shared`
-    /// name is looked for in the first 16 elements of each array, and in the others of an array if one of these has it.
+    /// The containers in which a member has this name, written without escapes. One of more than 1 MiB is only counted.
+    /// A `shared` name is looked for in the first 16 elements of each array, and in the others of an array if one of
+    /// these has it.
     ///
     /// ```
     /// use n8n_lens::json::{Capture, Fault, Keep, Pruner};
@@ -97,7 +98,7 @@ struct MemberFinder {
 }
 
 impl MemberFinder {
-    /// Whether the name that others have is looked for in this element of this array.
+    /// Whether the shared name is looked for in this element of this array.
     #[inline]
     fn looks_for_shared(&self, (array, at): (u64, u64)) -> bool {
         self.shared.as_ref().is_some_and(|shared| at < SHARED_WITHIN || shared.array == Some(array))
@@ -152,7 +153,7 @@ impl QuotedName {
     }
 }
 
-/// How often a byte is found in JSON.
+/// How frequent a byte is in JSON.
 fn frequency(byte: u8) -> u8 {
     const MOST_FREQUENT: &[u8] = b"\"etaoinsr";
     let place = MOST_FREQUENT.iter().position(|frequent| *frequent == byte);
@@ -174,14 +175,14 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The container that is being captured. Nothing of it is copied unless it lies in several chunks.
+/// The container that is being captured. It is copied only if it lies in several chunks.
 pub(super) struct RawCapture {
     criterion: Criterion,
     /// Its bytes in the chunks before this one.
     held: Vec<u8>,
     /// Where the rest of it begins in this chunk.
     from: usize,
-    /// Whether more of it was passed over than is captured.
+    /// Whether it is too large to be captured.
     is_too_large: bool,
     /// Whether the wanted member may be in it.
     is_candidate: bool,
@@ -264,7 +265,7 @@ impl RawCapture {
         (self.is_too_large, self.is_candidate) = (false, false);
     }
 
-    /// Holds what this chunk has of the container.
+    /// Holds the part of the container that is in this chunk.
     pub(super) fn hold(&mut self, chunk: &[u8]) {
         if self.len(chunk.len()) > RAW_BYTES {
             // It is only counted: nothing of it is needed.
@@ -333,8 +334,8 @@ impl RawCapture {
         self.held.len() + end - self.from
     }
 
-    /// Whether the name of the member is in the piece, or begins before it. One look at all containers of a piece takes less
-    /// time than one at each.
+    /// Whether the name of the member is in the piece, or begins before it. One search of all containers of a piece
+    /// takes less time than one of each.
     #[inline]
     fn is_in_piece(&mut self, piece: Piece<'_>) -> bool {
         let Criterion::Member(names) = &self.criterion else { return true };
@@ -346,7 +347,7 @@ impl RawCapture {
     }
 }
 
-/// Appends bytes; the buffer grows to no more than is captured at most.
+/// Appends bytes; the buffer does not grow beyond the largest capture.
 fn hold_more(held: &mut Vec<u8>, bytes: &[u8]) {
     let needed = held.len() + bytes.len();
     if needed > held.capacity() {

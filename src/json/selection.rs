@@ -59,7 +59,7 @@ impl Frame {
         }
     }
 
-    /// How many elements from the current one on are only counted, if there are as many.
+    /// How many elements from the current one on are only counted; the array may have fewer.
     fn silent(&self, window: &Range<u64>) -> u64 {
         match self.keep {
             Keep::Window if self.elements < window.start && !window.is_empty() => window.start - self.elements,
@@ -132,7 +132,7 @@ impl Selection {
         (self.windows, self.frames.last().map_or(0, |frame| frame.elements))
     }
 
-    /// How many elements of the open array, from the next one on, are only counted, if there are as many.
+    /// How many elements of the open array, from the next one on, are only counted; there may be fewer.
     pub(super) fn silent(&self) -> u64 {
         self.frames.last().map_or(0, |frame| frame.silent(&self.window))
     }
@@ -279,7 +279,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Whether the member that begins is not left out for its name.
+    /// Whether the member that begins is kept, judged by its name.
     fn is_in_focus(&self) -> bool {
         let Some(focus) = &self.focus else { return true };
         let name = hold_name(&self.name.text());

@@ -1,6 +1,7 @@
 //! Bytes that are written once and read at any position, in memory while there are few of them.
 //!
-//! More of them are in a temporary file that has no name, readable by this user only, and that ends with its owner.
+//! Beyond that, they are in a temporary file without a name, which only this user can read, and which ends with its
+//! owner.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -20,8 +21,8 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// An empty spool that keeps so many bytes in memory; its file is in `folder`, or else in the system's folder for temporary
-    /// files.
+    /// An empty spool that keeps this many bytes in memory; its file is in `folder`, or else in the system's folder for
+    /// temporary files.
     pub fn new(in_memory: usize, folder: Option<&Path>) -> Self {
         let file = folder.map_or_else(|| spooled_tempfile(in_memory), |folder| spooled_tempfile_in(in_memory, folder));
         Self { file, filled: 0, in_memory: in_memory as u64, room: 0 }

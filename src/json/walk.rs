@@ -15,16 +15,17 @@ pub trait Visitor {
     /// A container begins.
     fn open(&mut self, object: bool);
 
-    /// A member begins, with this text. A visitor that knows which one usually comes next, and how it is written, can take
-    /// it faster than its name is found: it then returns how many bytes it took, up to the value. Otherwise [`name`] follows.
+    /// A member begins, with this text. A visitor that knows which one usually comes next, and its raw name, can take
+    /// it without a search for the name: it then returns how many bytes it took, up to the value. Otherwise [`name`]
+    /// follows.
     ///
     /// [`name`]: Self::name
     fn member(&mut self, _text: &[u8]) -> Option<usize> {
         None
     }
 
-    /// Whether the value of the member with this name, which begins with this byte, is of no interest. It is then passed
-    /// over: the visitor receives neither its name nor its value, and the inside of the value is not checked.
+    /// Whether the value of the member with this name, which begins with this byte, is of no interest. It is then
+    /// skipped: the visitor receives neither its name nor its value, and the inside of the value is not checked.
     fn passes_over(&mut self, _name: Written<'_>, _value: u8) -> bool {
         false
     }
@@ -142,7 +143,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The name of a member, up to its value; whether the visitor wants that.
+    /// The name of a member, up to its value; returns whether the visitor wants the value.
     #[inline(always)]
     fn name(&mut self, visitor: &mut impl Visitor) -> Result<bool, FaultKind> {
         if let Some(len) = visitor.member(self.rest) {
@@ -230,7 +231,7 @@ impl<'a> Walk<'a> {
         self.rest.first().copied().ok_or(FaultKind::EndedEarly)
     }
 
-    /// Passes over bytes that were looked at.
+    /// Passes over bytes that were examined.
     #[inline(always)]
     fn pass(&mut self, bytes: usize) {
         self.rest = &self.rest[bytes..];
@@ -274,7 +275,7 @@ pub fn begins_with(text: &[u8], beginning: &[u8]) -> bool {
     text.get(..beginning.len()).is_some_and(|text| same(text, beginning))
 }
 
-/// How many words of eight bytes are looked at before a call of `memchr` is worth its while.
+/// How many words of eight bytes are searched before a call of `memchr` is worthwhile.
 const NEAR_WORDS: usize = 4;
 
 /// Where the next quote or backslash is.
@@ -397,7 +398,7 @@ mod tests {
         walk(json.as_bytes(), &mut echo).map(|()| echo.0.trim_end_matches(',').to_owned())
     }
 
-    /// Hears only of members with this name, and of containers.
+    /// Receives only members with this name, and containers.
     struct Only<'n>(&'n [u8], Vec<String>);
 
     impl Visitor for Only<'_> {

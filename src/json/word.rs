@@ -1,6 +1,6 @@
 //! Looks at eight bytes at a time, as one word.
 //!
-//! Most names, numbers and strings are so short that a call of the C library takes longer than what it does.
+//! Most names, numbers and strings are so short that a call of the C library takes longer than the work itself.
 
 /// A word that consists of this byte only.
 pub(super) const fn each_byte(byte: u8) -> u64 {

@@ -1,4 +1,4 @@
-//! A string, a number or a literal as it is written in a JSON text: decoded only where that is asked for.
+//! A raw string, number or literal of a JSON text: decoded only on request.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::word::{fingerprint, same};
 /// A raw string, without its quotes, or a number or a literal.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
-    /// The bytes; of a string those between the quotes.
+    /// The bytes; for a string, those between the quotes.
     pub bytes: &'a [u8],
     /// Whether it has escapes.
     pub(super) is_escaped: bool,
@@ -23,7 +23,7 @@ impl<'a> Written<'a> {
         characters(self.bytes).saturating_sub(self.surplus() as u64)
     }
 
-    /// How many more characters it is written with than it has, because of its escapes.
+    /// How many more characters its raw text has than it has, because of its escapes.
     fn surplus(&self) -> usize {
         let (mut surplus, mut rest) = (0, if self.is_escaped { self.bytes } else { b"".as_slice() });
         while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -34,19 +34,19 @@ impl<'a> Written<'a> {
         surplus
     }
 
-    /// The fewest and the most characters that it can have, by its length alone.
+    /// The minimum and the maximum number of characters that it can have, judged by its length alone.
     pub fn chars_between(&self) -> (u64, u64) {
         // The longest escape stands for one character.
         (self.bytes.len().div_ceil(LONGEST_ESCAPE) as u64, self.bytes.len() as u64)
     }
 
-    /// A number that is almost certainly different for what is written in another way.
+    /// A number that is almost certainly different for different raw texts.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         fingerprint(self.bytes)
     }
 
-    /// Whether it is written like this.
+    /// Whether its raw text is this one.
     #[inline]
     pub fn is(&self, bytes: &[u8]) -> bool {
         same(self.bytes, bytes)
@@ -57,7 +57,7 @@ impl<'a> Written<'a> {
         !self.is_escaped && self.bytes.is_ascii()
     }
 
-    /// Whether it may end with this text, at the end of what comes before it: what is known without decoding it.
+    /// Whether a text that ends with this string may end with `text`: what is known without decoding it.
     pub fn may_end_with(&self, text: &[u8]) -> bool {
         let shared = self.bytes.len().min(text.len());
         let end = |bytes: &'_ [u8]| bytes.last().copied();

@@ -4,7 +4,7 @@ use rmcp::model::ErrorData;
 use serde::de::IgnoredAny;
 
 /// The error for a text that could not be parsed as a message: -32700 if it is not JSON, else -32600 (JSON-RPC 2.0,
-/// section 5.1). `what` is what the sender calls the text, such as `line`.
+/// section 5.1). `what` is the sender's word for the text, such as `line`.
 pub(crate) fn not_a_message(text: &[u8], what: &str) -> ErrorData {
     let is_json = std::str::from_utf8(text).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
     if is_json {

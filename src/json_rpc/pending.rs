@@ -15,7 +15,7 @@ pub(crate) struct PendingRequests {
 
 #[derive(Default)]
 struct State {
-    /// Those without an answer. One that is cancelled gets none.
+    /// Requests without an answer. A cancelled one gets none.
     unanswered: HashSet<RequestId>,
     /// Answers that are being sent.
     answers: usize,
@@ -24,7 +24,7 @@ struct State {
 /// Why a request is not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotAdmitted {
-    /// As many requests are pending as may be.
+    /// The maximum number of requests is pending.
     TooMany,
     /// A request with the same id is pending.
     SameId,

@@ -10,7 +10,7 @@ const ID: Keep = Keep::Members(&[("id", Keep::Whole), ("method", Keep::Count)]);
 /// How much of the message is repaired at once, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The most that is kept of a message, in bytes; an id comes early, or not at all.
+/// The maximum kept of a message, in bytes; an id comes early, or not at all.
 const KEPT_BYTES: usize = 64 * 1024;
 
 /// The longest id, in bytes.
@@ -25,7 +25,7 @@ pub(crate) struct UnreadableMessage {
 }
 
 impl UnreadableMessage {
-    /// A message before anything of it is read.
+    /// A message before any of it is read.
     pub(crate) fn new() -> Self {
         Self { pruner: Some(Pruner::new(ID, 0..0)), kept: Vec::new() }
     }

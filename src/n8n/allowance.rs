@@ -1,4 +1,4 @@
-//! What one question about many executions may take of n8n, which parses each body in its main process.
+//! What one question about many executions may request from n8n, which parses each body in its main process.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,14 +7,14 @@ use reqwest::header::HeaderMap;
 
 use super::error::Error;
 
-/// n8n's limits of requests (2.47 and newer), if it has any: how many there are, and how many are left.
+/// n8n's rate limit (2.47 and newer), if it has any: how many requests there are, and how many are left.
 const LIMIT: &str = "x-ratelimit-limit";
 const REMAINING: &str = "x-ratelimit-remaining";
 
 /// The part of n8n's limit that is left to others.
 const LEFT_TO_OTHERS: u64 = 10;
 
-/// Limits of one question, and how much of them was used. What the cache has is free.
+/// Limits of one question, and how much of them was used. Cached bodies are free.
 #[derive(Debug)]
 pub struct Allowance {
     limits: AllowanceLimits,
@@ -31,7 +31,7 @@ pub struct AllowanceLimits {
     pub bodies: u64,
     /// Bytes of all of them.
     pub bytes: u64,
-    /// Bytes of one: a larger one is let go.
+    /// Bytes of one: a larger one is dropped.
     pub body_bytes: u64,
     /// How long to wait altogether before requests are repeated.
     pub wait: Duration,
@@ -44,7 +44,7 @@ impl Allowance {
         Self { limits, bodies: none(), bytes: none(), waited_ms: none(), is_rate_low: AtomicBool::new(false) }
     }
 
-    /// Whether n8n has little left of its limit of requests.
+    /// Whether little is left of n8n's rate limit.
     pub fn is_rate_low(&self) -> bool {
         self.is_rate_low.load(Ordering::Relaxed)
     }
@@ -59,7 +59,7 @@ impl Allowance {
 
     /// Admits one more body.
     pub(super) fn admit(&self) -> Result<(), Error> {
-        // Two bodies may be asked for at the same time.
+        // Two bodies may be requested at the same time.
         if self.is_used_up() || self.bodies.fetch_add(1, Ordering::Relaxed) >= self.limits.bodies {
             return Err(Error::AllowanceUsedUp);
         }
@@ -71,7 +71,7 @@ impl Allowance {
         if total.is_some_and(|total| total > self.limits.body_bytes) { Err(Error::BodyLetGo) } else { Ok(()) }
     }
 
-    /// Counts a chunk of a body, of which so many bytes had arrived before.
+    /// Counts a chunk of a body, after `before` bytes.
     pub(super) fn receive(&self, chunk: u64, before: u64) -> Result<(), Error> {
         if before + chunk > self.limits.body_bytes {
             return Err(Error::BodyLetGo);
@@ -80,7 +80,7 @@ impl Allowance {
         if all > self.limits.bytes { Err(Error::AllowanceUsedUp) } else { Ok(()) }
     }
 
-    /// Whether a request may wait so long before it is repeated.
+    /// Whether a request may wait this long before it is repeated.
     pub(super) fn may_wait(&self, delay: Duration) -> bool {
         let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
         let before = self.waited_ms.fetch_add(ms, Ordering::Relaxed);

@@ -25,7 +25,7 @@ const PIPE_BATCHES: usize = 4;
 /// Compressed bytes that are decompressed at once; the output is at most a thousand times as large.
 const GZIP_SLICE: usize = 1024;
 
-/// Compressed bytes in which the beginning of a body is looked for.
+/// Compressed bytes that are searched for the beginning of a body.
 const COMPRESSED_PREFIX: usize = 4096;
 
 /// The body of a response.
@@ -107,7 +107,7 @@ impl Client {
     }
 
     /// Reads a body; the projection's reader runs on a blocking thread while the body arrives. If `id` is given, the
-    /// body must be about it. What `copy` writes is the decoded body, if it was whole.
+    /// body must be about it. `copy` receives the decoded body, and keeps it if it was whole.
     pub(super) async fn read_body<P: Projection>(
         &self,
         body: Body,

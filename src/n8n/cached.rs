@@ -12,10 +12,10 @@ use crate::blocking::blocking;
 use crate::cache::{Attempt, Cache, Claim, Entry, Holder, Name, State};
 use crate::json::{Cursor, Projection, PrunedReader, ReadAhead};
 
-/// How often a download by another process is looked at.
+/// How often a download by another process is checked.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often waiting processes see that a download goes on: more often than the shortest `--idle-timeout`, 1 s.
+/// How often waiting processes see that a download continues: more often than the shortest `--idle-timeout`, 1 s.
 const BEAT_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Client {
@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    /// Without a cache that can be used.
+    /// Without a usable cache.
     async fn uncached<P: Projection>(
         &self,
         caching: &Caching,
@@ -73,7 +73,7 @@ impl Client {
         }
     }
 
-    /// The name of a body in the cache: it is another one for each n8n, key, id and limit.
+    /// The name of a body in the cache: different for each n8n, key, id and limit.
     async fn name(&self, cache: &Cache, request: &ExecutionRequest) -> Option<Name> {
         let address = self.settings().address.join(&["executions", &request.id], &[])?;
         let (key, limit) = (self.api_key()?.clone(), [u8::from(request.ignore_size_limit)]);
@@ -81,7 +81,7 @@ impl Client {
         blocking(move || cache.name(&[address.as_str().as_bytes(), key.expose().as_bytes(), &limit])).await
     }
 
-    /// Reads an entry, if there is one and n8n says that it is still right. What is wrong in any way is removed.
+    /// Reads an entry, if there is one and n8n says that it is still right. Any other entry is removed.
     async fn look<P: Projection>(
         &self,
         caching: &Caching,
@@ -130,7 +130,7 @@ impl Client {
     }
 }
 
-/// Reads an entry as a saved body is read; `None` if it is damaged. What was read of it then is not used.
+/// Reads an entry like a saved body; `None` if it is damaged, and what was read of it is not used.
 async fn read<P: Projection>(entry: Entry, projection: &P) -> Option<P::View> {
     let (body, watch) = entry.body().ok()?;
     let projection = projection.clone();
@@ -150,7 +150,7 @@ async fn read<P: Projection>(entry: Entry, projection: &P) -> Option<P::View> {
     })
 }
 
-/// Runs a download, and shows waiting processes that this one goes on, even while n8n sends nothing.
+/// Runs a download, and shows waiting processes that this one is still at work, even while n8n sends nothing.
 async fn beating<T>(claim: &Claim, download: impl Future<Output = T>) -> T {
     let mut download = pin!(download);
     loop {
@@ -161,8 +161,8 @@ async fn beating<T>(claim: &Claim, download: impl Future<Output = T>) -> T {
     }
 }
 
-/// Waits for the download of another process, or of another call, and shows its progress. Returns `false` if it will not
-/// leave a file: the holder said so, or has been stopped for longer than `patience`.
+/// Waits for the download of another process, or of another call, and shows its progress. Returns `false` if it will
+/// not leave a file: the holder reported so, or has been stopped for longer than `patience`.
 async fn wait(mut holder: Holder, progress: &Progress, patience: Duration) -> bool {
     let mut was_stopped = false;
     loop {

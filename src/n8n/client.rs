@@ -100,7 +100,7 @@ impl Client {
         Self { caching: Some(caching), ..self }
     }
 
-    /// The same client for one question about many executions, which takes no more of n8n than this.
+    /// The same client for one question about many executions, which requests no more from n8n than this.
     pub fn within(&self, allowance: Arc<Allowance>) -> Self {
         Self { allowance: Some(allowance), ..self.clone() }
     }
@@ -228,7 +228,7 @@ impl Client {
             500..=599 if request.writes() => {
                 AttemptError::Final(Error::Unsure { status: Some(status), cause: message })
             }
-            // What n8n rejects for its limit of requests never ran, so that a change may be repeated as well.
+            // A request that n8n rejects for its rate limit never ran, so that a change may be repeated as well.
             429 | 500..=599 => AttemptError::Transient {
                 error: TransientError::Status { status, message },
                 delay: retry_after(&headers).unwrap_or(RetryDelay::Backoff),

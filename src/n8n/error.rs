@@ -136,7 +136,7 @@ pub enum Error {
         /// The beginning of the body.
         beginning: String,
     },
-    /// The body is about something else than what was requested.
+    /// The body is about something other than what was requested.
     #[error("{}. None of it is shown; try again, and check for a proxy that mixes up or caches responses.", self.fact())]
     OtherId {
         /// The id in the request.
@@ -171,7 +171,7 @@ pub enum Error {
     /// Another process has been changing this workflow for too long.
     #[error("The workflow cannot be changed now: {0}.")]
     Locked(String),
-    /// One question about many executions may take no more of n8n.
+    /// One question about many executions may request no more from n8n.
     #[error("This call may request no more executions of n8n. Continue with another call.")]
     AllowanceUsedUp,
     /// A body that is too large for a question about many executions.

@@ -7,7 +7,7 @@ use flate2::write::GzDecoder;
 
 use crate::json::{Batch, Pruner};
 
-/// The most bytes that a body may decompress to: n8n cannot build one of more than 512 Mi UTF-16 code
+/// The maximum number of bytes that a body may decompress to: n8n cannot build one of more than 512 Mi UTF-16 code
 /// units, at most three bytes each. Anything larger is not from n8n.
 const MAX_DECOMPRESSED_BYTES: u64 = 3 << 29;
 

@@ -10,7 +10,7 @@ const KEEP: Keep = Keep::Members(&[("id", Keep::Whole)]);
 /// Characters of an id: those of n8n have at most 36.
 const ID_CHARS: usize = 200;
 
-/// Bytes that are kept at most while no id comes.
+/// The maximum bytes kept while no id comes.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// n8n sends the id of an execution first, so that most bodies need no second look beyond these bytes.
@@ -30,10 +30,10 @@ impl Identity {
         Self { requested: requested.to_owned(), pruner: Some(Pruner::new(KEEP, 0..0)), text: Vec::new() }
     }
 
-    /// Looks at the next piece of the body, pruned or not.
+    /// Checks the next piece of the body, pruned or not.
     ///
     /// # Errors
-    /// [`Error::OtherId`] if the id has arrived and is another one.
+    /// [`Error::OtherId`] if the id has arrived and is different.
     pub(super) fn check(&mut self, piece: &[u8]) -> Result<(), Error> {
         let (first, rest) = piece.split_at(piece.len().min(FIRST_BYTES));
         self.check_part(first)?;
@@ -42,7 +42,7 @@ impl Identity {
 
     fn check_part(&mut self, piece: &[u8]) -> Result<(), Error> {
         let Some(pruner) = &mut self.pruner else { return Ok(()) };
-        // What is wrong with a broken body is reported by its reader.
+        // The reader of a broken body reports what is wrong with it.
         if let Ok(batch) = pruner.feed(piece) {
             self.text.extend(batch.text);
         }

@@ -37,8 +37,8 @@ impl<'a> Request<'a> {
         Self { method: Method::GET, segments, query, body: None, scope, id: None, subject, accepts_gzip: false }
     }
 
-    /// A request that changes something. It is retried only if no connection was made, or n8n rejected it for its limit of
-    /// requests: any other request that may have reached n8n may have taken effect.
+    /// A request that changes something. It is retried only if no connection was made, or n8n rejected it for its rate
+    /// limit: any other request that may have reached n8n may have taken effect.
     pub(super) fn write(
         method: Method,
         segments: &'a [&'a str],

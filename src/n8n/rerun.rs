@@ -1,4 +1,4 @@
-//! What runs or ends an execution, and what publishes one version of a workflow.
+//! Runs or ends an execution, and publishes one version of a workflow.
 //!
 //! Facts: `packages/cli/src/public-api/v1/handlers` in n8n, seen on 1.123.81 and 2.41.1. `stop` and `publish` are missing
 //! in 1.x.
@@ -98,7 +98,7 @@ pub struct VersionToPublish<'a> {
     pub version_id: &'a str,
     /// The name that the version gets.
     pub name: Option<&'a str>,
-    /// What it is about.
+    /// Its description.
     pub description: Option<&'a str>,
 }
 

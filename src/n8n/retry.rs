@@ -1,5 +1,5 @@
-//! When to retry: three attempts, exponential backoff with jitter, `Retry-After` honoured. A change is retried
-//! only if there was no connection, or n8n rejected it for its limit of requests.
+//! When to retry: three attempts, exponential backoff with jitter, `Retry-After` honoured. A change is retried only if
+//! there was no connection, or n8n rejected it for its rate limit.
 
 use std::time::Duration;
 

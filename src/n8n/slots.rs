@@ -5,8 +5,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::error::Error;
 use super::progress::{Progress, Stage};
 
-/// The most requests of one kind on which n8n works (or as many as bodies may be read, if that is more): it sends the
-/// first byte once the whole body is built.
+/// The maximum number of requests of one kind that n8n works on (or as many as bodies may be read, if that is more): it
+/// sends the first byte once the whole body is built.
 const MAX_WAITING: usize = 16;
 
 /// The slots of all requests. Executions can take n8n minutes to build and are read for as long; everything else is

@@ -89,7 +89,7 @@ impl StampReader {
 
 impl Inspector for StampReader {
     fn feed(&mut self, bytes: &[u8]) -> bool {
-        // What is wrong with a broken body is reported by its reader.
+        // The reader of a broken body reports what is wrong with it.
         let Ok(batch) = self.pruner.feed(bytes) else { return false };
         self.text.extend(batch.text);
         self.text.len() <= MAX_BYTES && self.may_be_final()

@@ -31,7 +31,7 @@ pub(crate) fn lock_holder(file: &File) -> Option<String> {
     let (device, inode) = (metadata.dev(), metadata.ino());
     let wanted = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
     let locks = read_to_string("/proc/locks").ok()?;
-    // `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`; those that wait have `->` before their kind (proc_locks(5)).
+    // `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`; waiting ones have `->` before their kind (proc_locks(5)).
     let pid = locks.lines().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
         [_, "FLOCK", _, _, pid, place, ..] if place == wanted => pid.parse::<u32>().ok().filter(|pid| *pid > 0),
         _ => None,

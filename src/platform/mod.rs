@@ -1,5 +1,5 @@
-//! What operating systems do differently: files of the same functions. How processes are ended (`gateway/group/`) and
-//! how folders are kept open (`workflow/directory/`) is beside its users, in the same form.
+//! What operating systems do differently: files with the same functions. The code that ends processes
+//! (`gateway/group/`) and keeps folders open (`workflow/directory/`) is next to its users, in the same form.
 
 #[cfg(unix)]
 mod unix;

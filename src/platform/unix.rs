@@ -14,13 +14,13 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Readable and writable by the owner only.
 const PRIVATE: u32 = 0o600;
 
-/// The same of a folder, which its owner may enter.
+/// The same for a folder, which its owner may enter.
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Readable and writable by everyone whom the user's umask allows.
 const SHARED: u32 = 0o666;
 
-/// What others than the owner may do with a file.
+/// What users other than the owner may do with a file.
 const OTHERS: u32 = 0o077;
 
 /// Listens for SIGINT and SIGTERM from the moment it is called, and waits for the first one; forever if signals
@@ -52,7 +52,7 @@ pub(crate) fn find_program(program: &Path) -> PathBuf {
     program.to_owned()
 }
 
-/// A path without links, as people write it: as it is.
+/// A path without links, as people write it: unchanged.
 pub(crate) fn simplified(path: PathBuf) -> PathBuf {
     path
 }

@@ -42,7 +42,7 @@ pub(crate) fn simplified(path: PathBuf) -> PathBuf {
     dunce::simplified(&path).to_owned()
 }
 
-/// How many files this process may have open: there is no limit that sockets count for.
+/// How many files this process may have open: no limit counts sockets.
 pub(crate) fn open_file_limit() -> Option<u64> {
     None
 }

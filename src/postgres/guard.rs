@@ -53,7 +53,7 @@ struct Replies {
     limits: Limits,
     header: [u8; HEADER_BYTES],
     header_bytes: usize,
-    /// What is left of the message.
+    /// Bytes left of the message.
     body: u64,
     /// The bytes of the reply so far.
     rows: u64,
@@ -70,7 +70,7 @@ impl Replies {
         (self.rows, self.others) = (0, 0);
     }
 
-    /// Sees the next bytes of the server.
+    /// Counts the next bytes from the server.
     fn feed(&mut self, mut bytes: &[u8]) -> Result<(), TooLarge> {
         while let Some((first, rest)) = bytes.split_first() {
             if self.body > 0 {

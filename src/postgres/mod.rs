@@ -1,5 +1,5 @@
-//! A client of PostgreSQL for threads: each login and each reply has a deadline and a size limit, and what waits for a
-//! reply can be cancelled. A server that is silent, or announces a message of 2 GB, costs no more than that.
+//! A client of PostgreSQL for threads: each login and each reply has a deadline and a size limit, and each wait for a
+//! reply can be cancelled. A server that is silent, or announces a message of 2 GB, costs no more than these limits.
 //!
 //! The futures are those of tokio-postgres; a [`Waiter`] runs them, and their connection, on a runtime of its own.
 
@@ -24,10 +24,10 @@ use crate::cause::innermost;
 /// How long a login may take for each host, unless the URL says otherwise.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long taking leave may take.
+/// How long closing the connection may take.
 const FAREWELL: Duration = Duration::from_millis(100);
 
-/// How patient we are with a server, and how much we take from it.
+/// How long we wait for a server, and how much we accept from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// How long a login to a host may take, even if the URL allows more.
@@ -43,10 +43,10 @@ pub(crate) struct Limits {
 /// Why there is no reply.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The caller has gone.
+    /// The caller is gone.
     #[error("the call was cancelled")]
     Cancelled,
-    /// The deadline has passed; how long the server was waited for.
+    /// The deadline has passed; how long we waited for the server.
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
     /// The server sends more than the limits allow.
@@ -145,7 +145,7 @@ where
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
-        // One of the guard comes out again as itself.
+        // An error of the guard is returned as itself.
         if innermost(&error).is::<TooLarge>() { Self::TooLarge } else { Self::Server(error) }
     }
 }
@@ -174,7 +174,7 @@ impl Waiter {
         })
     }
 
-    /// Why the connection ended, instead of that it did.
+    /// Replaces the error of a closed connection with its cause.
     fn with_cause(&self, error: Error) -> Error {
         match error {
             Error::Server(error) if error.is_closed() => {
@@ -190,10 +190,10 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         if let Some(connection) = self.connection.take() {
-            // PostgreSQL logs clients that leave without a word.
+            // PostgreSQL logs clients that leave without closing the connection.
             let _ = runtime.block_on(async { tokio::time::timeout(FAREWELL, connection).await });
         }
-        // The socket is closed now. A name that is still looked up would be waited for otherwise.
+        // The socket is closed now. Otherwise a pending look-up of a name would be waited for.
         runtime.shutdown_background();
     }
 }

@@ -50,8 +50,8 @@ pub(super) const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUr
 /// A member of items that resumes an execution: n8n signs the URL that does, and its callers send the signature.
 pub(super) const SIGNATURE: &str = "signature";
 
-/// How the names of environment variables begin that hold secrets of ours or of n8n: keys, tokens, passwords, and
-/// addresses with passwords.
+/// Prefixes of environment variables that hold secrets of ours or of n8n: keys, tokens, passwords, and addresses with
+/// passwords.
 #[cfg(feature = "application")]
 const VARIABLES: [&str; 7] = ["N8N_", "GATEWAY_", "DB_", "PG", "QUEUE_", "CREDENTIALS_", "OTEL_EXPORTER_OTLP_"];
 

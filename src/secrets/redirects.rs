@@ -2,7 +2,7 @@
 
 use reqwest::redirect::Policy;
 
-/// The most redirects that are followed.
+/// The maximum number of redirects followed.
 const MAX_REDIRECTS: usize = 5;
 
 /// Follows redirects only to the same origin: reqwest removes `Authorization` and `Cookie` when it follows one to

@@ -69,7 +69,7 @@ pub(super) fn open(files: &[PathBuf], id: &str, cancel: &CancellationToken) -> R
 /// Reads only the workflow, from the end of the first of these files that exists.
 ///
 /// # Errors
-/// As [`open`], except that the data is not looked at.
+/// As [`open`], except that the data is not read.
 pub(super) fn workflow(files: &[PathBuf], id: &str, cancel: &CancellationToken) -> Result<impl BufRead + use<>, Error> {
     let mut file = first(files, id)?;
     let Extents { workflow, .. } = Extents::find(&mut Cancellable { text: &mut file, cancel })?;
@@ -146,14 +146,14 @@ fn end_of_workflow(file: &mut dyn ReadAt) -> Result<Option<(u64, String)>, Error
     Ok({ ends }.next())
 }
 
-/// Where the end of the text is that comes before the workflow, whose end is known.
+/// The end of the text, which comes before the workflow, whose end is known.
 fn end_of_text(file: &mut dyn ReadAt, end: u64) -> Result<Option<u64>, Error> {
     let most = MAX_WORKFLOW_BYTES + END_OF_TEXT.len() as u64;
     let mut window = TAIL;
     loop {
         let from = end.saturating_sub(window);
-        // A workflow can contain what looks like the end of the text, but what follows it is not one value then. In the
-        // text nothing looks so: the first place is the right one, or the window lies inside the workflow.
+        // A workflow can contain what looks like the end of the text, but what follows it is not one value then.
+        // Nothing in the text looks like it: the first place is the right one, or the window lies inside the workflow.
         if let Some(at) = find_end_of_text(file, from..end)?
             && is_json(file, at + END_OF_TEXT.len() as u64..end)?
         {

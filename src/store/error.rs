@@ -186,7 +186,7 @@ pub enum Error {
     /// Reading failed.
     #[error("n8n's store cannot be read: {0}. Try again.")]
     Io(io::ErrorKind),
-    /// The caller has gone.
+    /// The caller is gone.
     #[error("The call was cancelled.")]
     Cancelled,
 }
@@ -216,7 +216,7 @@ impl Error {
     }
 }
 
-/// Travels through [`ReadAt`](crate::json::ReadAt) and comes out again as itself.
+/// Passes through [`ReadAt`](crate::json::ReadAt) and is returned as itself.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::other(error)

@@ -44,7 +44,7 @@ pub(super) fn find(name: &str, variables: &Variables, reading: ReadSettings) -> 
     at_path(Path::new(name), variables, reading)
 }
 
-/// What n8n's own variables say.
+/// The place that n8n's own variables name.
 fn auto(variables: &Variables, reading: ReadSettings) -> Result<Found, String> {
     let folder = variables.n8n_folder()?;
     let backend = match variables.get("DB_TYPE")?.as_deref().unwrap_or("sqlite") {

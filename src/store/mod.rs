@@ -15,7 +15,7 @@
 //! # Invariants
 //!
 //! - Nothing is written, created or locked for longer than a moment, and no handle outlives a question.
-//! - No table is opened but `execution_entity`, `execution_data` and `migrations`: those with credentials and users never.
+//! - No table is opened except `execution_entity`, `execution_data` and `migrations`; never credentials or users.
 //! - No text is ever whole in memory. A spool has no name and is readable by this user only.
 //! - The store has no users and no scopes: every caller can read the executions of all workflows.
 //!
@@ -66,7 +66,7 @@ struct Shared {
     with_deleted: bool,
 }
 
-/// What a store is.
+/// The kinds of stores.
 enum Backend {
     Sqlite(sqlite::Database),
     #[cfg(feature = "postgres")]
@@ -89,7 +89,7 @@ pub struct Settings {
     pub with_deleted: bool,
     /// Where the spool may be; the system's folder for temporary files by default.
     pub spool: Option<PathBuf>,
-    /// How long the database may take to answer, 60 s by default. Its lock is waited for as long, 5 s at most.
+    /// How long the database may take to answer, 60 s by default; also how long to wait for its lock, but 5 s at most.
     pub idle_timeout: Option<Duration>,
     /// How long a reader may hold up n8n's commits to a rollback journal, if that is to be less than 200 ms.
     pub slice: Option<Duration>,
@@ -160,8 +160,8 @@ impl Store {
         Ok(Self(Arc::new(Shared { backend, storage, with_deleted: settings.with_deleted })))
     }
 
-    /// Reads an execution. `read` may run twice, if n8n starts or a connection breaks in the middle; what it returns counts
-    /// only if the whole of what it read was there.
+    /// Reads an execution. `read` may run twice, if n8n starts or a connection breaks in the middle; what it returns
+    /// counts only if everything that it read was complete.
     ///
     /// # Errors
     /// There is no such execution, or the store cannot return it.
@@ -272,7 +272,7 @@ impl Store {
         name_of(workflow)
     }
 
-    /// A list of the one execution, if no filter leaves it out that is not known of a bundle.
+    /// A list of the one execution; empty if a filter excludes it, or asks for what a bundle does not show.
     fn list_bundle(
         &self,
         file: &Path,
@@ -295,7 +295,7 @@ impl Store {
     }
 }
 
-/// Reads an execution whose parts are open. An error of the store counts more than what `read` made of it.
+/// Reads an execution whose parts are open. An error of the store takes precedence over what `read` returns.
 fn finish<T>(
     row: &Row,
     contents: Contents<'_>,
@@ -358,7 +358,7 @@ impl ReadAt for Watched<'_> {
     }
 }
 
-/// The id as the database has it.
+/// The id as the database stores it.
 fn number(id: &str) -> Result<i64, Error> {
     match id.parse() {
         Ok(number) => Ok(number),

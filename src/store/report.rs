@@ -13,7 +13,7 @@ use crate::units::counted;
 /// How many of the newest executions are opened.
 const OPENED: u64 = 100;
 
-/// More than n8n has of statuses, or of places.
+/// More than the statuses, or the places, of n8n.
 const MAX_COUNTS: usize = 100;
 
 /// What was found.
@@ -34,7 +34,7 @@ pub enum Finding {
     Problem(String),
 }
 
-/// Looks at a store.
+/// Checks a store.
 pub(super) fn of(store: &Store) -> Result<Report, Error> {
     let mut findings = kind(store)?;
     if let Backend::Bundle { file, .. } = &store.0.backend {

@@ -46,8 +46,9 @@ pub(super) trait Session {
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error>;
 
-    /// Looks in the database itself for the executions that need not be read: whose text has none of these texts, and nothing
-    /// that could redact it. Returns how many of the first of these executions it looked at, at least one, and the ids.
+    /// Searches in the database itself for executions that need not be read: their text has none of these texts, and
+    /// nothing that could redact it. Returns how many of the first of these executions were searched, at least one, and
+    /// the ids.
     ///
     /// # Errors
     /// The database fails.
@@ -61,7 +62,7 @@ pub(super) trait Session {
     /// The workflow and the data of an execution, if it has a data row.
     ///
     /// # Errors
-    /// The database fails, or the data is in a form that is not known.
+    /// The database fails, or the data is in an unknown form.
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error>;
 }
 
@@ -75,10 +76,10 @@ pub(super) struct Contents<'a> {
     pub is_escaped: bool,
 }
 
-/// What a look at texts in the database found.
+/// The result of a search of texts in the database.
 #[derive(Default)]
 pub(super) struct Looked {
-    /// How many executions it was about.
+    /// How many executions were searched.
     pub executions: usize,
     /// The ids of those that need not be read.
     pub without: HashSet<String>,

@@ -53,7 +53,7 @@ static COLUMNS: [Column; 15] = [
     optional("workflowVersionId", Kind::Text),
 ];
 
-/// The column with the context of the trace that n8n has sent. What is in it is never shown.
+/// The column with the context of the trace that n8n has sent. Its contents are never shown.
 const TRACE: &str = "tracingContext";
 
 /// The columns of `execution_data` that every n8n has.
@@ -62,7 +62,7 @@ const DATA_COLUMNS: [&str; 3] = ["executionId", "workflowData", "data"];
 /// The largest workflow whose name is looked for in a list, bytes.
 const LISTED_WORKFLOW_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Which SQL is spoken.
+/// The dialect of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Sqlite,
@@ -86,7 +86,7 @@ pub struct Query {
     pub workflow_id: Option<String>,
     /// Only executions with this status; without it, running ones are left out, as in n8n's API.
     pub status: Option<String>,
-    /// Only executions that ended otherwise than well.
+    /// Only executions that did not end well.
     pub failed: bool,
     /// Only executions started at this time or later, ISO 8601.
     pub started_after: Option<String>,
@@ -114,7 +114,7 @@ pub(super) struct Tables {
     dialect: Dialect,
     prefix: String,
     columns: Vec<&'static Column>,
-    /// Whether n8n notes of an execution that it has sent its trace.
+    /// Whether n8n notes in an execution that it has sent its trace.
     has_traces: bool,
 }
 
@@ -284,7 +284,7 @@ impl Tables {
         }
     }
 
-    /// A date as this database has it: SQLite as text in UTC, without a `Z`.
+    /// A date as this database stores it: SQLite as text in UTC, without a `Z`.
     fn stored_date(&self, date: &str) -> Option<String> {
         let date: jiff::Timestamp = date.parse().ok()?;
         let text = date.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string();

@@ -23,7 +23,7 @@ impl Variables {
         Self(variables.into_iter().filter(|(_, value)| !value.is_empty()).collect())
     }
 
-    /// A variable of this process as it stands, without `_FILE`.
+    /// A variable of this process, verbatim, without `_FILE`.
     pub(super) fn plain(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

@@ -22,9 +22,9 @@ pub struct Walk {
     pub query: Query,
     /// At most this many.
     pub most: u64,
-    /// Until so many hits were found.
+    /// Until this many hits were found.
     pub hits: u64,
-    /// How long it may take; the clock is looked at after each execution.
+    /// How long it may take; the clock is checked after each execution.
     pub time: Duration,
     /// Where the database can search: only executions that contain one of these texts are read. All are read if this is
     /// empty.
@@ -36,31 +36,31 @@ pub trait Visitor {
     /// What is made of an execution.
     type View;
 
-    /// Reads an execution. It may be read again, and what was made of it first is then dropped.
+    /// Reads an execution. It may be read again, and the first result is then dropped.
     fn read(&self, execution: Execution<'_>) -> Self::View;
 
-    /// Whether this is one of the hits that are sought.
+    /// Whether this is a hit.
     fn is_hit(&self, _view: &Self::View) -> bool {
         false
     }
 
-    /// Takes what was made of an execution: in their order, each once.
+    /// Takes the results of the executions: in their order, each once.
     fn take(&mut self, listed: Listed, visit: Visit<Self::View>);
 }
 
-/// What a visit to an execution resulted in.
+/// The result of a visit to an execution.
 #[derive(Debug)]
 pub enum Visit<V> {
     /// It was read.
     Read(V),
-    /// Its text has none of the texts that are sought.
+    /// Its text has none of the sought texts.
     WithoutText,
     /// It cannot be read.
     Unread(Unread),
 }
 
 impl<V> Visit<V> {
-    /// What was made of it, if it was read.
+    /// The view, if it was read.
     pub fn view(self) -> Option<V> {
         match self {
             Self::Read(view) => Some(view),
@@ -97,14 +97,14 @@ struct Batch<V> {
     is_last: bool,
 }
 
-/// Until when a batch is read: so many hits, or a moment.
+/// When a batch ends: after this many hits, or at this moment.
 struct Until {
     hits: u64,
     end: Instant,
 }
 
 impl Store {
-    /// Walks over executions. Returns the last one that was visited, unless it was the last one that there is.
+    /// Walks over executions. Returns the last one that was visited, unless none are left after it.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -198,7 +198,7 @@ impl Store {
     }
 }
 
-/// What a visit resulted in, unless the whole walk fails.
+/// The result of a visit, unless the whole walk fails.
 fn visit<V>(read: Result<V, Error>) -> Result<Visit<V>, Error> {
     match read {
         Ok(view) => Ok(Visit::Read(view)),

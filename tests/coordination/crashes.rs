@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::database::{Database, Kind, restart_postgres_immediately, while_postgres_is_away};
 use crate::harness::{Harness, run};
 use crate::instance::{Instance, administer};
+use crate::on_each_database;
 use crate::races::{import, is_refused_everywhere};
 use crate::wait::TEST_TIMEOUT;
 
@@ -144,12 +145,10 @@ fn no_unit_is_half_done(database: &Database) {
     assert_eq!(administer(database, &["doctor"]), json!({"ok": true, "problems": []}));
 }
 
-pub fn kills_lose_nothing(kind: Kind) {
-    kills(kind, if kind == Kind::Sqlite { 30 } else { 20 });
-}
-
-pub fn a_thousand_kills_lose_nothing(kind: Kind) {
-    kills(kind, 1000);
+#[test]
+#[ignore = "long: minutes"]
+fn a_thousand_kills_lose_nothing() {
+    on_each_database(|kind| kills(kind, 1000));
 }
 
 fn kills(kind: Kind, kills: usize) {
@@ -172,153 +171,152 @@ fn kills(kind: Kind, kills: usize) {
     print_figure!("{kind:?}: {kills} kills");
 }
 
-pub fn a_killed_database_loses_nothing(kind: Kind) {
-    if kind == Kind::Sqlite {
-        return;
-    }
-    disturbed(kind, |_, acknowledged| {
-        for _ in 0..2 {
-            std::thread::sleep(Duration::from_millis(500));
-            restart_postgres_immediately();
-            let before: usize = acknowledged.lock().unwrap().values().map(Vec::len).sum();
-            let begun = Instant::now();
-            while acknowledged.lock().unwrap().values().map(Vec::len).sum::<usize>() <= before {
-                assert!(begun.elapsed() < TEST_TIMEOUT, "no process recovered");
-                std::thread::sleep(Duration::from_millis(20));
-            }
+#[test]
+fn health_reports_an_unreachable_database() {
+    on_each_database(|kind| {
+        if kind == Kind::Sqlite {
+            return;
         }
+        let database = Database::new(kind);
+        let mut instance = Instance::start(&database);
+        assert_eq!(instance.call("health_check", json!({}))["status"], "ok");
+        while_postgres_is_away(|| {
+            let id = instance.mcp.send("tools/call", json!({"name": "health_check", "arguments": {}}));
+            let answer = instance.mcp.answer(id);
+            assert_eq!(answer["result"]["structuredContent"]["status"], "error");
+            assert_eq!(answer["result"]["isError"], true);
+            let refused = instance.call("list_agents", json!({}));
+            assert!(refused["error"].as_str().unwrap().contains("cannot be reached"), "{refused}");
+        });
+        assert_eq!(instance.call("health_check", json!({}))["status"], "ok", "it recovers without a restart");
     });
-}
-
-pub fn health_reports_an_unreachable_database(kind: Kind) {
-    if kind == Kind::Sqlite {
-        return;
-    }
-    let database = Database::new(kind);
-    let mut instance = Instance::start(&database);
-    assert_eq!(instance.call("health_check", json!({}))["status"], "ok");
-    while_postgres_is_away(|| {
-        let id = instance.mcp.send("tools/call", json!({"name": "health_check", "arguments": {}}));
-        let answer = instance.mcp.answer(id);
-        assert_eq!(answer["result"]["structuredContent"]["status"], "error");
-        assert_eq!(answer["result"]["isError"], true);
-        let refused = instance.call("list_agents", json!({}));
-        assert!(refused["error"].as_str().unwrap().contains("cannot be reached"), "{refused}");
-    });
-    assert_eq!(instance.call("health_check", json!({}))["status"], "ok", "it recovers without a restart");
 }
 
 /// The session expires, or an administrator revokes it.
-pub fn a_dead_instance_can_be_replaced(kind: Kind) {
-    let database = Database::new(kind);
-    run(async {
-        let harness = Harness::open(&database).await;
-        harness.people(1, 1).await;
-        let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
-        let old = harness.session(0, 0).await;
-        harness.call("get_my_task", json!({ "session_token": old })).await;
-        harness.pass(Duration::from_secs(3599));
-        assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], false);
-        harness.pass(Duration::from_secs(2));
-        assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], true);
-        let new = harness.session(0, 0).await;
-        is_refused_everywhere(&harness, &old).await;
-        let logs = harness.call("list_execution_logs", json!({})).await;
-        assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("error"), &Value::Null));
+#[test]
+fn a_dead_instance_can_be_replaced() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        run(async {
+            let harness = Harness::open(&database).await;
+            harness.people(1, 1).await;
+            let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
+            let old = harness.session(0, 0).await;
+            harness.call("get_my_task", json!({ "session_token": old })).await;
+            harness.pass(Duration::from_secs(3599));
+            assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], false);
+            harness.pass(Duration::from_secs(2));
+            assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], true);
+            let new = harness.session(0, 0).await;
+            is_refused_everywhere(&harness, &old).await;
+            let logs = harness.call("list_execution_logs", json!({})).await;
+            assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("error"), &Value::Null));
 
-        harness.call("admin_session_revoke", json!({"agent": "agt_0", "project": "prj_0"})).await;
-        assert_eq!(harness.call("should_start", pair).await["should_start"], true);
-        is_refused_everywhere(&harness, &new).await;
+            harness.call("admin_session_revoke", json!({"agent": "agt_0", "project": "prj_0"})).await;
+            assert_eq!(harness.call("should_start", pair).await["should_start"], true);
+            is_refused_everywhere(&harness, &new).await;
+        });
     });
 }
 
 /// A Runner reports that a process has exited, which ends the session of that process only.
-pub fn a_process_that_exited_can_be_replaced_at_once(kind: Kind) {
-    let database = Database::new(kind);
-    run(async {
-        let harness = Harness::open(&database).await;
-        harness.people(2, 1).await;
-        let begin = async |instance: &str, project: &str| {
-            let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": project, "instance_id": instance});
-            let begun = harness.call("authenticate", who).await;
-            let token = begun["session_token"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
-            harness.call("get_my_task", json!({ "session_token": token })).await;
-            token
-        };
-        let exited = async |instance: &str| {
-            let exit = json!({"agent_id": "agt_0", "project_id": "prj_0", "instance_id": instance});
-            harness.call("report_process_exit", exit).await
-        };
-        let (none, another) = (json!({"success": true, "running": false}), json!({"success": true, "running": true}));
-        assert_eq!(exited("first").await, none);
-        let (first, elsewhere) = (begin("first", "prj_0").await, begin("first", "prj_1").await);
-        assert_eq!(exited("second").await, another, "another instance runs");
-        assert_eq!((exited("first").await, exited("first").await), (none.clone(), none.clone()));
-        is_refused_everywhere(&harness, &first).await;
-        let log = harness.call("list_execution_logs", json!({"task_id": "tsk_0_0"})).await["logs"][0].clone();
-        assert_eq!((&log["status"], &log["exitCode"]), (&json!("error"), &Value::Null));
-        let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
-        assert_eq!(harness.call("should_start", pair).await["should_start"], true);
-        let second = begin("second", "prj_0").await;
-        assert_eq!(exited("first").await, another, "a late report does not end the next instance");
-        for token in [second, elsewhere] {
-            let done = json!({"session_token": token, "result": "success"});
-            assert_eq!(harness.call("report_completed", done).await["success"], true);
-        }
-        assert_eq!(exited("second").await, none);
-        for (agent, project, error) in
-            [("agt_x", "prj_0", "Agent not found: agt_x"), ("agt_0", "prj_x", "Project not found: prj_x")]
-        {
-            let exit = json!({"agent_id": agent, "project_id": project, "instance_id": "first"});
-            let answer = harness.call("report_process_exit", exit).await;
-            assert_eq!(answer, json!({"success": false, "error": error}));
-        }
+#[test]
+fn a_process_that_exited_can_be_replaced_at_once() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        run(async {
+            let harness = Harness::open(&database).await;
+            harness.people(2, 1).await;
+            let begin = async |instance: &str, project: &str| {
+                let who =
+                    json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": project, "instance_id": instance});
+                let begun = harness.call("authenticate", who).await;
+                let token = begun["session_token"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+                harness.call("get_my_task", json!({ "session_token": token })).await;
+                token
+            };
+            let exited = async |instance: &str| {
+                let exit = json!({"agent_id": "agt_0", "project_id": "prj_0", "instance_id": instance});
+                harness.call("report_process_exit", exit).await
+            };
+            let (none, another) =
+                (json!({"success": true, "running": false}), json!({"success": true, "running": true}));
+            assert_eq!(exited("first").await, none);
+            let (first, elsewhere) = (begin("first", "prj_0").await, begin("first", "prj_1").await);
+            assert_eq!(exited("second").await, another, "another instance runs");
+            assert_eq!((exited("first").await, exited("first").await), (none.clone(), none.clone()));
+            is_refused_everywhere(&harness, &first).await;
+            let log = harness.call("list_execution_logs", json!({"task_id": "tsk_0_0"})).await["logs"][0].clone();
+            assert_eq!((&log["status"], &log["exitCode"]), (&json!("error"), &Value::Null));
+            let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
+            assert_eq!(harness.call("should_start", pair).await["should_start"], true);
+            let second = begin("second", "prj_0").await;
+            assert_eq!(exited("first").await, another, "a late report does not end the next instance");
+            for token in [second, elsewhere] {
+                let done = json!({"session_token": token, "result": "success"});
+                assert_eq!(harness.call("report_completed", done).await["success"], true);
+            }
+            assert_eq!(exited("second").await, none);
+            for (agent, project, error) in
+                [("agt_x", "prj_0", "Agent not found: agt_x"), ("agt_0", "prj_x", "Project not found: prj_x")]
+            {
+                let exit = json!({"agent_id": agent, "project_id": project, "instance_id": "first"});
+                let answer = harness.call("report_process_exit", exit).await;
+                assert_eq!(answer, json!({"success": false, "error": error}));
+            }
+        });
     });
 }
 
 /// The real binary is killed, and replaced within a second.
-pub fn a_killed_process_can_be_replaced_at_once(kind: Kind) {
-    let database = Database::new(kind);
-    import(&database, 1, 1);
-    let who = |instance: &str| json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": instance});
-    let mut runner = Instance::start_with(&database, &["--runner-tools"]);
-    let mut first = Instance::start(&database);
-    assert_eq!(first.call("authenticate", who("first"))["success"], true);
-    first.mcp.kill();
-    let exit = json!({"agent_id": "agt_0", "project_id": "prj_0", "instance_id": "first"});
-    assert_eq!(runner.call("report_process_exit", exit), json!({"success": true, "running": false}));
-    let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
-    assert_eq!(runner.call("should_start", pair)["should_start"], true);
-    let mut second = Instance::start(&database);
-    assert_eq!(second.call("authenticate", who("second"))["success"], true);
+#[test]
+fn a_killed_process_can_be_replaced_at_once() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        import(&database, 1, 1);
+        let who = |instance: &str| json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": instance});
+        let mut runner = Instance::start_with(&database, &["--runner-tools"]);
+        let mut first = Instance::start(&database);
+        assert_eq!(first.call("authenticate", who("first"))["success"], true);
+        first.mcp.kill();
+        let exit = json!({"agent_id": "agt_0", "project_id": "prj_0", "instance_id": "first"});
+        assert_eq!(runner.call("report_process_exit", exit), json!({"success": true, "running": false}));
+        let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
+        assert_eq!(runner.call("should_start", pair)["should_start"], true);
+        let mut second = Instance::start(&database);
+        assert_eq!(second.call("authenticate", who("second"))["success"], true);
+    });
 }
 
 /// An instance is suspended until its session has expired, and then sends its report.
-pub fn an_instance_that_wakes_up_late_changes_nothing(kind: Kind) {
-    let database = Database::new(kind);
-    import(&database, 1, 1);
-    let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
-    let mut sleeper = Instance::start_with(&database, &["--session-ttl", "2"]);
-    let token = sleeper.call("authenticate", who.clone())["session_token"].clone();
-    sleeper.call("get_my_task", json!({ "session_token": token }));
-    let pid = rustix::process::Pid::from_raw(sleeper.mcp.pid().try_into().unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    let report = json!({"session_token": token, "result": "success", "summary": "too late"});
-    let sent = sleeper.mcp.send("tools/call", json!({"name": "report_completed", "arguments": report}));
-    std::thread::sleep(Duration::from_millis(2500));
+#[test]
+fn an_instance_that_wakes_up_late_changes_nothing() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        import(&database, 1, 1);
+        let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
+        let mut sleeper = Instance::start_with(&database, &["--session-ttl", "2"]);
+        let token = sleeper.call("authenticate", who.clone())["session_token"].clone();
+        sleeper.call("get_my_task", json!({ "session_token": token }));
+        let pid = rustix::process::Pid::from_raw(sleeper.mcp.pid().try_into().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        let report = json!({"session_token": token, "result": "success", "summary": "too late"});
+        let sent = sleeper.mcp.send("tools/call", json!({"name": "report_completed", "arguments": report}));
+        std::thread::sleep(Duration::from_millis(2500));
 
-    let mut other = Instance::start(&database);
-    let own = other.call("authenticate", who)["session_token"].clone();
-    assert!(own.is_string());
-    other.call("get_my_task", json!({ "session_token": own }));
-    let before = state(&database);
-    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
-    let answer = sleeper.mcp.answer(sent);
-    let refused = json!({"success": false, "error": "Invalid or expired session_token"});
-    assert_eq!(answer["result"]["structuredContent"], refused);
-    assert_eq!(state(&database), before);
-    let done = other.call("report_completed", json!({"session_token": own, "result": "success"}));
-    assert_eq!(done["success"], true, "the other instance continues");
+        let mut other = Instance::start(&database);
+        let own = other.call("authenticate", who)["session_token"].clone();
+        assert!(own.is_string());
+        other.call("get_my_task", json!({ "session_token": own }));
+        let before = state(&database);
+        rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+        let answer = sleeper.mcp.answer(sent);
+        let refused = json!({"success": false, "error": "Invalid or expired session_token"});
+        assert_eq!(answer["result"]["structuredContent"], refused);
+        assert_eq!(state(&database), before);
+        let done = other.call("report_completed", json!({"session_token": own, "result": "success"}));
+        assert_eq!(done["success"], true, "the other instance continues");
+    });
 }
 
 /// Everything that a late write could change.
@@ -332,4 +330,37 @@ fn state(database: &Database) -> Vec<i64> {
         "SELECT CAST(SUM(last_seen_at) AS BIGINT) FROM sessions",
     ];
     sums.map(|sum| database.number(sum)).to_vec()
+}
+
+/// What takes longer, and runs in CI.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn kills_lose_nothing() {
+        on_each_database(|kind| kills(kind, if kind == Kind::Sqlite { 30 } else { 20 }));
+    }
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn a_killed_database_loses_nothing() {
+        on_each_database(|kind| {
+            if kind == Kind::Sqlite {
+                return;
+            }
+            disturbed(kind, |_, acknowledged| {
+                for _ in 0..2 {
+                    std::thread::sleep(Duration::from_millis(500));
+                    restart_postgres_immediately();
+                    let before: usize = acknowledged.lock().unwrap().values().map(Vec::len).sum();
+                    let begun = Instant::now();
+                    while acknowledged.lock().unwrap().values().map(Vec::len).sum::<usize>() <= before {
+                        assert!(begun.elapsed() < TEST_TIMEOUT, "no process recovered");
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                }
+            });
+        });
+    }
 }

@@ -1,6 +1,7 @@
 //! Many processes on one database: each gets a fair share.
 
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use n8n_lens::coordination::store::{Clock, DatabaseLocation};
@@ -10,14 +11,16 @@ use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
 use crate::harness::{CHEAP, Harness, run};
+use crate::on_each_database;
 
-pub fn every_process_gets_a_fair_share(kind: Kind) {
-    shares(kind, 8, Duration::from_secs(3));
+#[test]
+#[ignore = "long: minutes"]
+fn each_of_32_processes_gets_a_fair_share_for_a_minute() {
+    on_each_database(|kind| shares(kind, 32, Duration::from_secs(60)));
 }
 
-pub fn each_of_32_processes_gets_a_fair_share_for_a_minute(kind: Kind) {
-    shares(kind, 32, Duration::from_secs(60));
-}
+/// What a process does: its database, agent, time in ms, and the file for its report.
+const WORK: &str = "COORDINATION_WORK";
 
 /// The figures of one process.
 struct Report {
@@ -31,12 +34,14 @@ fn shares(kind: Kind, processes: usize, time: Duration) {
     let database = Database::new(kind);
     run(async { Harness::open(&database).await.people(1, processes).await });
     let start = |agent: usize| {
+        let report = database.folder.path().join(agent.to_string());
+        let work = json!([database.argument, agent, time.as_millis() as u64, report]).to_string();
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["worker", &database.argument, &agent.to_string(), &time.as_millis().to_string()]);
-        command.stdout(Stdio::piped()).spawn().unwrap()
+        command.args(["--ignored", "--exact", "load::worker"]).env(WORK, work).stdout(Stdio::null());
+        (command.spawn().unwrap(), report)
     };
     let started: Vec<_> = (0..processes).map(start).collect();
-    let reports: Vec<_> = started.into_iter().map(|process| report(process.wait_with_output().unwrap())).collect();
+    let reports: Vec<_> = started.into_iter().map(|(process, file)| report(process, &file)).collect();
     let total: u64 = reports.iter().map(|report| report.claims).sum();
     let slowest = reports.iter().map(|report| report.claims).min().unwrap();
     let mean = total / processes as u64;
@@ -50,21 +55,23 @@ fn shares(kind: Kind, processes: usize, time: Duration) {
     assert!(slowest * 4 >= mean, "the slowest got {slowest} of {mean}");
 }
 
-fn report(output: std::process::Output) -> Report {
-    assert!(output.status.success());
-    let figures = String::from_utf8(output.stdout).unwrap();
-    let figures: Value = serde_json::from_str(figures.trim()).unwrap();
+fn report(mut process: Child, file: &Path) -> Report {
+    assert!(process.wait().unwrap().success());
+    let figures: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let figure = |name: &str| figures[name].as_f64().unwrap();
     Report { claims: figures["claims"].as_u64().unwrap(), p99: figure("p99"), max: figure("max") }
 }
 
-/// The main function of a process: authenticates its agent and logs out, again and again. Any error ends it.
-pub fn worker(arguments: &[String]) {
-    let [database, agent, time] = arguments else { panic!("{arguments:?}") };
-    let time = Duration::from_millis(time.parse().unwrap());
+/// One process: authenticates its agent and logs out, again and again. Any error ends it.
+#[test]
+#[ignore = "a process of the tests above"]
+fn worker() {
+    let Ok(work) = std::env::var(WORK) else { return };
+    let (database, agent, ms, report): (String, usize, u64, PathBuf) = serde_json::from_str(&work).unwrap();
+    let time = Duration::from_millis(ms);
     run(async {
         let settings = Settings {
-            location: DatabaseLocation::parse(database).unwrap(),
+            location: DatabaseLocation::parse(&database).unwrap(),
             create: true,
             connections: 2,
             policy: SessionPolicy::default(),
@@ -82,7 +89,8 @@ pub fn worker(arguments: &[String]) {
         }
         times.sort_by(f64::total_cmp);
         let (p99, max) = (times[times.len() * 99 / 100], times[times.len() - 1]);
-        println!("{}", json!({"claims": times.len(), "p99": p99, "max": max}));
+        let figures = json!({"claims": times.len(), "p99": p99, "max": max});
+        std::fs::write(report, figures.to_string()).unwrap();
     });
 }
 
@@ -90,4 +98,15 @@ async fn call(coordinator: &std::sync::Arc<Coordinator>, tool: &str, arguments: 
     let tool = TOOLS.iter().find(|known| known.name == tool).unwrap();
     let Value::Object(arguments) = arguments else { panic!() };
     coordinator.call(tool, arguments, &Caller::Local).await.unwrap()
+}
+
+/// What takes longer, and runs in CI.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn every_process_gets_a_fair_share() {
+        on_each_database(|kind| shares(kind, 8, Duration::from_secs(3)));
+    }
 }

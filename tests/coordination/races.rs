@@ -10,6 +10,7 @@ use crate::database::{Database, Kind};
 use crate::harness::{Harness, people, run};
 use crate::http_client::HttpServer;
 use crate::instance::{Instance, administer, administer_with, binary};
+use crate::on_each_database;
 
 const RUNNING: &str = "Agent instance already running for this project";
 
@@ -31,12 +32,15 @@ fn token(answers: &[Value]) -> String {
     answers.iter().find_map(|answer| answer["session_token"].as_str()).unwrap().to_owned()
 }
 
-pub fn one_of_many_wins(kind: Kind) {
-    race(kind, &[Size { rounds: 20, racers: 64 }, Size { rounds: 4, racers: 256 }]);
+#[test]
+fn one_of_many_wins() {
+    on_each_database(|kind| race(kind, &[Size { rounds: 20, racers: 64 }, Size { rounds: 4, racers: 256 }]));
 }
 
-pub fn one_of_many_wins_a_thousand_times(kind: Kind) {
-    race(kind, &[Size { rounds: 1000, racers: 64 }, Size { rounds: 100, racers: 256 }]);
+#[test]
+#[ignore = "long: minutes"]
+fn one_of_many_wins_a_thousand_times() {
+    on_each_database(|kind| race(kind, &[Size { rounds: 1000, racers: 64 }, Size { rounds: 100, racers: 256 }]));
 }
 
 /// Every second session logs out; the others expire and are taken over.
@@ -95,64 +99,74 @@ pub async fn is_refused_everywhere(harness: &Harness, token: &str) {
     }
 }
 
-pub fn an_agent_can_run_in_a_hundred_projects(kind: Kind) {
-    let database = Database::new(kind);
-    run(async {
-        let harness = Harness::open(&database).await;
-        harness.people(100, 1).await;
-        let answers = join_all((0..100).map(|project| harness.authenticate(0, project))).await;
-        assert!(answers.iter().all(|answer| answer["success"] == true), "{answers:?}");
+#[test]
+fn an_agent_can_run_in_a_hundred_projects() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        run(async {
+            let harness = Harness::open(&database).await;
+            harness.people(100, 1).await;
+            let answers = join_all((0..100).map(|project| harness.authenticate(0, project))).await;
+            assert!(answers.iter().all(|answer| answer["success"] == true), "{answers:?}");
+        });
     });
 }
 
-pub fn one_of_many_accepts(kind: Kind) {
-    let database = Database::new(kind);
-    run(async {
-        let harness = Harness::open(&database).await;
-        harness.people(1, 65).await;
-        let mut owner = 0;
-        for round in 0..5 {
-            let from = format!("agt_{owner}");
-            let given = json!({"task_id": "tsk_0_0", "from_agent_id": from, "summary": format!("round {round}")});
-            let created = harness.call("create_handoff", given).await;
-            let id = created["handoff"]["id"].as_str().unwrap();
-            let accept =
-                |agent| harness.call("accept_handoff", json!({"handoff_id": id, "agent_id": format!("agt_{agent}")}));
-            let others: Vec<_> = (0..65).filter(|agent| *agent != owner).collect();
-            let answers = join_all(others.iter().copied().map(accept)).await;
-            let won: Vec<_> = (0..64).filter(|at| answers[*at]["success"] == true).collect();
-            let refused = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
-            assert_eq!((won.len(), refused), (1, 63), "{answers:?}");
-            let task = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
-            owner = others[won[0]];
-            assert_eq!(task["task"]["assignee_id"], format!("agt_{owner}"));
-        }
+#[test]
+fn one_of_many_accepts() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        run(async {
+            let harness = Harness::open(&database).await;
+            harness.people(1, 65).await;
+            let mut owner = 0;
+            for round in 0..5 {
+                let from = format!("agt_{owner}");
+                let given = json!({"task_id": "tsk_0_0", "from_agent_id": from, "summary": format!("round {round}")});
+                let created = harness.call("create_handoff", given).await;
+                let id = created["handoff"]["id"].as_str().unwrap();
+                let accept = |agent| {
+                    harness.call("accept_handoff", json!({"handoff_id": id, "agent_id": format!("agt_{agent}")}))
+                };
+                let others: Vec<_> = (0..65).filter(|agent| *agent != owner).collect();
+                let answers = join_all(others.iter().copied().map(accept)).await;
+                let won: Vec<_> = (0..64).filter(|at| answers[*at]["success"] == true).collect();
+                let refused = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
+                assert_eq!((won.len(), refused), (1, 63), "{answers:?}");
+                let task = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
+                owner = others[won[0]];
+                assert_eq!(task["task"]["assignee_id"], format!("agt_{owner}"));
+            }
+        });
     });
 }
 
 /// The obvious implementation fails such a race, so the races above can detect it.
-pub fn checking_before_inserting_has_many_winners(kind: Kind) {
-    let database = Database::new(kind);
-    database.run("CREATE TABLE naive (round BIGINT, winner BIGINT)");
-    let (threads, rounds) = (16, 5);
-    let barrier = Barrier::new(threads);
-    let racing = |winner: usize| {
-        let mut connection = database.connect();
-        for round in 0..rounds {
-            barrier.wait();
-            let taken = connection.number(&format!("SELECT COUNT(*) FROM naive WHERE round = {round}"));
-            if taken == 0 {
-                connection.run(&format!("INSERT INTO naive VALUES ({round}, {winner})"));
+#[test]
+fn checking_before_inserting_has_many_winners() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        database.run("CREATE TABLE naive (round BIGINT, winner BIGINT)");
+        let (threads, rounds) = (16, 5);
+        let barrier = Barrier::new(threads);
+        let racing = |winner: usize| {
+            let mut connection = database.connect();
+            for round in 0..rounds {
+                barrier.wait();
+                let taken = connection.number(&format!("SELECT COUNT(*) FROM naive WHERE round = {round}"));
+                if taken == 0 {
+                    connection.run(&format!("INSERT INTO naive VALUES ({round}, {winner})"));
+                }
             }
-        }
-    };
-    std::thread::scope(|scope| {
-        for winner in 0..threads {
-            scope.spawn(move || racing(winner));
-        }
+        };
+        std::thread::scope(|scope| {
+            for winner in 0..threads {
+                scope.spawn(move || racing(winner));
+            }
+        });
+        let double = "SELECT COUNT(*) FROM (SELECT round FROM naive GROUP BY round HAVING COUNT(*) > 1) AS double";
+        assert!(database.number(double) > 0, "the race detects nothing");
     });
-    let double = "SELECT COUNT(*) FROM (SELECT round FROM naive GROUP BY round HAVING COUNT(*) > 1) AS double";
-    assert!(database.number(double) > 0, "the race detects nothing");
 }
 
 /// Imports agents and projects, with real password hashes.
@@ -160,12 +174,10 @@ pub fn import(database: &Database, projects: usize, agents: usize) {
     administer_with(database, &["import", "-"], &people(projects, agents).to_string());
 }
 
-pub fn one_of_sixteen_processes_wins(kind: Kind) {
-    of_processes(kind, |round, _| round < 3);
-}
-
-pub fn one_of_sixteen_processes_wins_for_a_minute(kind: Kind) {
-    of_processes(kind, |_, begun| begun.elapsed() < Duration::from_secs(60));
+#[test]
+#[ignore = "long: minutes"]
+fn one_of_sixteen_processes_wins_for_a_minute() {
+    on_each_database(|kind| of_processes(kind, |_, begun| begun.elapsed() < Duration::from_secs(60)));
 }
 
 fn of_processes(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
@@ -189,12 +201,10 @@ fn of_processes(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
     print_figure!("{kind:?}: {round} rounds of 16 processes");
 }
 
-pub fn one_of_three_replicas_wins(kind: Kind) {
-    of_replicas(kind, |round, _| round < 2);
-}
-
-pub fn one_of_three_replicas_wins_for_a_minute(kind: Kind) {
-    of_replicas(kind, |_, begun| begun.elapsed() < Duration::from_secs(60));
+#[test]
+#[ignore = "long: minutes"]
+fn one_of_three_replicas_wins_for_a_minute() {
+    on_each_database(|kind| of_replicas(kind, |_, begun| begun.elapsed() < Duration::from_secs(60)));
 }
 
 fn of_replicas(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
@@ -235,4 +245,21 @@ pub fn called(server: &HttpServer, bearer: &str, tool: &str, arguments: Value) -
         server.request("tools/call", json!({"name": tool, "arguments": arguments}), &[("authorization", bearer)]);
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.message()["result"]["structuredContent"].clone()
+}
+
+/// What takes longer, and runs in CI.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn one_of_sixteen_processes_wins() {
+        on_each_database(|kind| of_processes(kind, |round, _| round < 3));
+    }
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn one_of_three_replicas_wins() {
+        on_each_database(|kind| of_replicas(kind, |round, _| round < 2));
+    }
 }

@@ -7,13 +7,12 @@ use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
 use crate::harness::{Harness, run};
+use crate::on_each_database;
 
-pub fn lost_answers_are_repeated(kind: Kind) {
-    replays(kind, 10);
-}
-
-pub fn a_thousand_lost_answers_are_repeated(kind: Kind) {
-    replays(kind, 1000);
+#[test]
+#[ignore = "long: minutes"]
+fn a_thousand_lost_answers_are_repeated() {
+    on_each_database(|kind| replays(kind, 1000));
 }
 
 /// Each write is repeated as if its answer had been lost: the same answer, and one effect.
@@ -84,12 +83,10 @@ fn counts(database: &Database, task: &str) -> [i64; 4] {
     .map(|query| database.number(&query))
 }
 
-pub fn aborted_calls_leave_nothing_open(kind: Kind) {
-    cut_off(kind, 300);
-}
-
-pub fn ten_thousand_aborted_calls_leave_nothing_open(kind: Kind) {
-    cut_off(kind, 10_000);
+#[test]
+#[ignore = "long: minutes"]
+fn ten_thousand_aborted_calls_leave_nothing_open() {
+    on_each_database(|kind| cut_off(kind, 10_000));
 }
 
 fn cut_off(kind: Kind, calls: usize) {
@@ -136,4 +133,21 @@ fn cut_off(kind: Kind, calls: usize) {
             assert_eq!(database.number(hanging), 0);
         }
     });
+}
+
+/// What takes longer, and runs in CI.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn lost_answers_are_repeated() {
+        on_each_database(|kind| replays(kind, 10));
+    }
+
+    #[test]
+    #[ignore = "slow: up to 30 s"]
+    fn aborted_calls_leave_nothing_open() {
+        on_each_database(|kind| cut_off(kind, 300));
+    }
 }

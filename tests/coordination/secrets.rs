@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::database::{Database, Kind, server_folder};
 use crate::harness::{people, run};
 use crate::instance::{Instance, administer, administer_with, binary};
+use crate::on_each_database;
 
 /// Collects the files below a folder that contain one of the secrets.
 fn find_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
@@ -31,68 +32,79 @@ fn find_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
     }
 }
 
-pub fn secrets_are_not_stored_or_logged(kind: Kind) {
-    let database = Database::new(kind);
-    administer_with(&database, &["import", "-"], &people(1, 2).to_string());
-    let planted = "planted-passkey-0123456789";
-    administer_with(&database, &["passkey", "rotate", "--agent", "agt_0", "--stdin"], planted);
-    let made = administer(&database, &["passkey", "rotate", "--agent", "agt_1"]);
-    let bearer = administer(&database, &["token", "issue", "--scope", "admin"]);
-    let mut secrets = vec![planted.to_owned(), made["passkey"].as_str().unwrap().to_owned()];
-    secrets.push(bearer["token"].as_str().unwrap().to_owned());
+#[test]
+fn secrets_are_not_stored_or_logged() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        administer_with(&database, &["import", "-"], &people(1, 2).to_string());
+        let planted = "planted-passkey-0123456789";
+        administer_with(&database, &["passkey", "rotate", "--agent", "agt_0", "--stdin"], planted);
+        let made = administer(&database, &["passkey", "rotate", "--agent", "agt_1"]);
+        let bearer = administer(&database, &["token", "issue", "--scope", "admin"]);
+        let mut secrets = vec![planted.to_owned(), made["passkey"].as_str().unwrap().to_owned()];
+        secrets.push(bearer["token"].as_str().unwrap().to_owned());
 
-    let log = database.folder.path().join("log.txt");
-    let mut command = binary();
-    command.args(["coordinate", "--db", &database.argument]).env("LOG_LEVEL", "trace");
-    command.stderr(Stdio::from(std::fs::File::create(&log).unwrap()));
-    let mut instance = Instance::try_spawn(&mut command).unwrap();
-    let who = json!({"agent_id": "agt_0", "passkey": planted, "project_id": "prj_0"});
-    let token = instance.call("authenticate", who)["session_token"].clone();
-    secrets.push(token.as_str().unwrap().to_owned());
-    instance.call("authenticate", json!({"agent_id": "agt_0", "passkey": "wrong-passkey-42", "project_id": "prj_0"}));
-    secrets.push("wrong-passkey-42".to_owned());
-    instance.call("get_my_task", json!({ "session_token": token }));
-    let answers = ["list_agents", "list_projects", "list_tasks", "list_execution_logs"];
-    let shown = answers.map(|tool| instance.call(tool, json!({})).to_string()).concat();
-    instance.call("report_completed", json!({"session_token": token, "result": "success", "summary": "done"}));
-    assert!(secrets.iter().all(|secret| !shown.contains(secret)));
+        let log = database.folder.path().join("log.txt");
+        let mut command = binary();
+        command.args(["coordinate", "--db", &database.argument]).env("LOG_LEVEL", "trace");
+        command.stderr(Stdio::from(std::fs::File::create(&log).unwrap()));
+        let mut instance = Instance::try_spawn(&mut command).unwrap();
+        let who = json!({"agent_id": "agt_0", "passkey": planted, "project_id": "prj_0"});
+        let token = instance.call("authenticate", who)["session_token"].clone();
+        secrets.push(token.as_str().unwrap().to_owned());
+        instance
+            .call("authenticate", json!({"agent_id": "agt_0", "passkey": "wrong-passkey-42", "project_id": "prj_0"}));
+        secrets.push("wrong-passkey-42".to_owned());
+        instance.call("get_my_task", json!({ "session_token": token }));
+        let answers = ["list_agents", "list_projects", "list_tasks", "list_execution_logs"];
+        let shown = answers.map(|tool| instance.call(tool, json!({})).to_string()).concat();
+        instance.call("report_completed", json!({"session_token": token, "result": "success", "summary": "done"}));
+        assert!(secrets.iter().all(|secret| !shown.contains(secret)));
 
-    // The search finds a text that is not a secret, so it would find secrets.
-    let visible = ["You are 0.".to_owned()];
-    let folder = if kind == Kind::Sqlite { database.folder.path().to_owned() } else { server_folder() };
-    let mut found = Vec::new();
-    if kind == Kind::Postgres {
-        database.run("CHECKPOINT");
-    }
-    find_secrets(&folder, &visible, &mut found);
-    assert!(!found.is_empty(), "the search finds nothing");
+        // The search finds a text that is not a secret, so it would find secrets.
+        let visible = ["You are 0.".to_owned()];
+        let folder = if kind == Kind::Sqlite { database.folder.path() } else { server_folder() };
+        let mut found = Vec::new();
+        if kind == Kind::Postgres {
+            database.run("CHECKPOINT");
+        }
+        find_secrets(folder, &visible, &mut found);
+        assert!(!found.is_empty(), "the search finds nothing");
 
-    let mut found = Vec::new();
-    if kind == Kind::Sqlite {
-        let backup = database.folder.path().join("backup.db");
-        administer(&database, &["backup", backup.to_str().unwrap()]);
-        find_secrets(database.folder.path(), &secrets, &mut found);
-        assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was searched, too");
-    } else {
-        find_secrets(&server_folder(), &secrets, &mut found);
-        find_secrets(database.folder.path(), &secrets, &mut found);
-    }
-    assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is not empty");
-    assert_eq!(found, Vec::<String>::new());
-    assert!(instance.mcp.close() == Some(0));
+        let mut found = Vec::new();
+        if kind == Kind::Sqlite {
+            let backup = database.folder.path().join("backup.db");
+            administer(&database, &["backup", backup.to_str().unwrap()]);
+            find_secrets(database.folder.path(), &secrets, &mut found);
+            assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was searched, too");
+        } else {
+            find_secrets(server_folder(), &secrets, &mut found);
+            find_secrets(database.folder.path(), &secrets, &mut found);
+        }
+        assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is not empty");
+        assert_eq!(found, Vec::<String>::new());
+        assert!(instance.mcp.close() == Some(0));
+    });
 }
 
-pub fn an_unknown_agent_takes_as_long_as_a_known_one(kind: Kind) {
-    // On a busy machine calls take any amount of time, but as much work as on an idle one.
-    let ratio = timing(kind, 20, processor_time);
-    assert!((0.7..1.43).contains(&ratio), "{ratio}");
+#[test]
+fn an_unknown_agent_takes_as_long_as_a_known_one() {
+    on_each_database(|kind| {
+        // On a busy machine calls take any time, but as much work as on an idle one.
+        let ratio = timing(kind, 20, processor_time);
+        assert!((0.7..1.43).contains(&ratio), "{ratio}");
+    });
 }
 
-pub fn an_unknown_agent_takes_as_long_as_a_known_one_200_times(kind: Kind) {
-    let begun = Instant::now();
-    let ratio = timing(kind, 200, || begun.elapsed().as_secs_f64());
-    println!("{kind:?}: unknown agent / wrong passkey = {ratio:.3}");
-    assert!((0.95..1.053).contains(&ratio), "{ratio}");
+#[test]
+#[ignore = "long: minutes"]
+fn an_unknown_agent_takes_as_long_as_a_known_one_200_times() {
+    on_each_database(|kind| {
+        let begun = Instant::now();
+        let ratio = timing(kind, 200, || begun.elapsed().as_secs_f64());
+        println!("{kind:?}: unknown agent / wrong passkey = {ratio:.3}");
+        assert!((0.95..1.053).contains(&ratio), "{ratio}");
+    });
 }
 
 /// The processor time that all threads of this process have used, in ticks.

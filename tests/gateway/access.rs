@@ -7,7 +7,8 @@ use crate::gateway::{Gateway, child};
 const JSON: (&str, &str) = ("content-type", "application/json");
 const CALL: &str = r#"{"server":"a","toolName":"echo","input":{}}"#;
 
-pub fn hosts_and_origins_are_checked() {
+#[test]
+fn hosts_and_origins_are_checked() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let with = |name: &'static str, value: &str| gateway.send("POST", "/mcp/call", &[JSON, (name, value)], CALL);
     for host in ["evil.example", "127.0.0.1.evil.example", "evil.example:3001", ""] {
@@ -27,7 +28,8 @@ pub fn hosts_and_origins_are_checked() {
     }
 }
 
-pub fn a_token_is_required() {
+#[test]
+fn a_token_is_required() {
     let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("GATEWAY_TOKEN", "sesame-open")]);
     gateway.wait_for_status("a", "available");
     let with = |token: &str| gateway.send("POST", "/mcp/call", &[JSON, ("authorization", token)], CALL);
@@ -57,7 +59,8 @@ fn refused(config: &str, arguments: &[&str]) -> (Option<i32>, String) {
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
-pub fn without_a_token_only_loopback_is_allowed() {
+#[test]
+fn without_a_token_only_loopback_is_allowed() {
     let (code, why) = refused("servers: {}", &["--host", "0.0.0.0"]);
     assert_eq!(code, Some(2));
     assert!(why.contains("GATEWAY_TOKEN"), "{why}");
@@ -65,7 +68,8 @@ pub fn without_a_token_only_loopback_is_allowed() {
     assert_eq!(code, Some(2));
 }
 
-pub fn a_value_of_the_wrong_type_names_its_field() {
+#[test]
+fn a_value_of_the_wrong_type_names_its_field() {
     for (config, says) in [
         (
             "servers:\n  foo:\n    command: x\n    timeoutMs: hunter2\n",
@@ -97,7 +101,8 @@ pub fn a_value_of_the_wrong_type_names_its_field() {
     }
 }
 
-pub fn bad_configurations_are_usage_errors() {
+#[test]
+fn bad_configurations_are_usage_errors() {
     for (config, says) in [
         ("servers:\n  a:\n    comand: x\n", "line 3, column 5"),
         ("{\"mcpServers\":\n{\"a\": {\"comand\": 1}}}", "line 2"),

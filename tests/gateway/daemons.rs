@@ -41,7 +41,8 @@ impl Drop for Outsider {
     }
 }
 
-pub fn daemons_end_with_their_server() {
+#[test]
+fn daemons_end_with_their_server() {
     let mut gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
     let kept = daemon(&gateway, "b", json!({}));
     for (restarts, way) in ["crash", "kill", "removal"].into_iter().enumerate() {
@@ -62,7 +63,8 @@ pub fn daemons_end_with_their_server() {
     assert_eq!((gateway.http.wait().0, runs(kept)), (Some(0), false));
 }
 
-pub fn daemons_end_with_the_gateway() {
+#[test]
+fn daemons_end_with_the_gateway() {
     let mut gateway = Gateway::start(json!({"a": child(&[]), "b": child(&["--ignore-eof", "--ignore-term"])}));
     let daemons = [
         daemon(&gateway, "a", json!({})),
@@ -77,7 +79,8 @@ pub fn daemons_end_with_the_gateway() {
     assert!(outsiders.iter().all(Outsider::runs));
 }
 
-pub fn daemons_that_exit_leave_no_zombie() {
+#[test]
+fn daemons_that_exit_leave_no_zombie() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     for clean in [false, true] {
         let pid = daemon(&gateway, "a", json!({ "clean": clean }));
@@ -88,7 +91,8 @@ pub fn daemons_that_exit_leave_no_zombie() {
     assert_eq!(gateway.call("a", "crash", json!({"code": 7})).failure().3["exitCode"], 7, "its own children are not");
 }
 
-pub fn processes_from_before_the_gateway_are_not_ended() {
+#[test]
+fn processes_from_before_the_gateway_are_not_ended() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("config.yaml"), json!({"servers": {"a": child(&[])}}).to_string()).unwrap();
     let mut command = Command::new("sh");
@@ -109,7 +113,8 @@ pub fn processes_from_before_the_gateway_are_not_ended() {
 }
 
 /// With a call in progress, a stop waits for it: up to ten seconds, but not for a connection without a request.
-pub fn half_a_head_does_not_hold_up_a_stop() {
+#[test]
+fn half_a_head_does_not_hold_up_a_stop() {
     let mut gateway = Gateway::start(json!({"a": child(&[])}));
     let mut half = TcpStream::connect(&gateway.http.authority).unwrap();
     half.write_all(b"POST /mcp/call HTTP/1.1\r\nhost: loc").unwrap();

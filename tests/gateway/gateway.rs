@@ -18,7 +18,7 @@ pub struct Gateway {
 
 /// A server entry that runs this binary as the child.
 pub fn child(flags: &[&str]) -> Value {
-    let arguments: Vec<_> = ["child"].iter().chain(flags).collect();
+    let arguments: Vec<_> = ["--ignored", "--exact", "child", "--"].iter().chain(flags).collect();
     json!({"command": std::env::current_exe().unwrap(), "args": arguments})
 }
 

@@ -7,11 +7,14 @@ use crate::gateway::{Gateway, child, child_with_timeout, runs};
 use crate::random::Random;
 use crate::wait::eventually;
 
-pub fn servers_lose_no_call_when_others_change() {
+#[test]
+fn servers_lose_no_call_when_others_change() {
     edits_lose_no_call(12);
 }
 
-pub fn servers_lose_no_call_in_a_hundred_edits() {
+#[test]
+#[ignore = "long: minutes"]
+fn servers_lose_no_call_in_a_hundred_edits() {
     edits_lose_no_call(100);
 }
 
@@ -64,7 +67,8 @@ fn edits_lose_no_call(edits: u64) {
     assert_eq!(gateway.detail("steady")["restarts"], 0);
 }
 
-pub fn a_broken_file_changes_nothing() {
+#[test]
+fn a_broken_file_changes_nothing() {
     let broken: [&[u8]; 8] = [
         b"",
         b"servers:",
@@ -95,7 +99,8 @@ fn changes_nothing(broken: Option<&[u8]>) {
 }
 
 /// Many editors save files this way.
-pub fn a_file_that_replaces_the_old_one_is_used() {
+#[test]
+fn a_file_that_replaces_the_old_one_is_used() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let (pid, path) = (gateway.pid_of("a"), gateway.config());
     std::fs::remove_file(&path).unwrap();
@@ -109,7 +114,8 @@ pub fn a_file_that_replaces_the_old_one_is_used() {
     eventually("the old server is gone", || !runs(pid));
 }
 
-pub fn calls_under_way_finish() {
+#[test]
+fn calls_under_way_finish() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let pid = gateway.pid_of("a");
     std::thread::scope(|scope| {

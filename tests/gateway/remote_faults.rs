@@ -221,8 +221,9 @@ fn assert_no_secret_is_logged(gateway: &Gateway) {
     assert_eq!(gateway.http.stderr.find(Duration::from_secs(30), has_secret), None);
 }
 
-/// Each fault on its own connection, all at once.
-pub fn every_fault_is_the_right_error_in_time() {
+/// Each fault on a connection of its own, all at once.
+#[test]
+fn every_fault_is_the_right_error_in_time() {
     let server = Server::start(remote);
     let timeout = |fault: &Fault| if fault.2 == TIMEOUT { TIMEOUT_MS } else { LONG_TIMEOUT_MS };
     let entries = FAULTS.iter().map(|fault| (fault.0.to_owned(), elsewhere(&server, timeout(fault))));
@@ -251,8 +252,9 @@ pub fn every_fault_is_the_right_error_in_time() {
     assert_no_secret_is_logged(&gateway);
 }
 
-/// One after the other: each uses the whole machine.
-pub fn floods_stay_with_their_call() {
+/// One after the other: each takes all that a machine has.
+#[test]
+fn floods_stay_with_their_call() {
     const FLOOD_TIMEOUT_MS: u64 = 200;
     let server = Server::start(remote);
     let servers = json!({
@@ -285,7 +287,8 @@ pub fn floods_stay_with_their_call() {
 }
 
 /// A list whose every page has a successor.
-pub fn a_flood_of_tools_takes_little_memory() {
+#[test]
+fn a_flood_of_tools_takes_little_memory() {
     let server = Server::start(|request| {
         if !is_list(request) {
             return remote(request);
@@ -304,8 +307,9 @@ pub fn a_flood_of_tools_takes_little_memory() {
     assert!(peak < 150_000_000, "{peak} bytes");
 }
 
-/// Answers that are not cut are correct.
-pub fn an_answer_cut_at_any_byte_is_an_error() {
+/// What is not cut is right.
+#[test]
+fn an_answer_cut_at_any_byte_is_an_error() {
     let server = Server::start(remote);
     let gateway = Gateway::start(json!({"far": elsewhere(&server, 20_000)}));
     let cases: Vec<_> = ["length", "chunks", "until_close", "events"]
@@ -334,7 +338,8 @@ pub fn an_answer_cut_at_any_byte_is_an_error() {
 }
 
 /// A server that answers one call with the id of another.
-pub fn an_answer_reaches_only_the_call_that_it_answers() {
+#[test]
+fn an_answer_reaches_only_the_call_that_it_answers() {
     for is_event in [false, true] {
         let (id, is_released) = (Arc::<Mutex<Value>>::default(), Arc::<AtomicBool>::default());
         let (victims_id, may_answer) = (id.clone(), is_released.clone());
@@ -365,7 +370,8 @@ pub fn an_answer_reaches_only_the_call_that_it_answers() {
 }
 
 /// A server that has restarted knows no session. Calls begin a new one, and none is lost.
-pub fn an_expired_session_is_renewed() {
+#[test]
+fn an_expired_session_is_renewed() {
     let session = Arc::new(AtomicUsize::new(0));
     let current = session.clone();
     let server = Server::start(move |request| {
@@ -389,7 +395,8 @@ pub fn an_expired_session_is_renewed() {
 }
 
 /// Each fault in the first answer to `initialize`, and to `tools/list`: the server is down, and soon back.
-pub fn a_server_recovers_from_every_fault_at_its_start() {
+#[test]
+fn a_server_recovers_from_every_fault_at_its_start() {
     let seen = Mutex::new(BTreeSet::new());
     let server = Server::start(move |request| {
         let message = message(request);

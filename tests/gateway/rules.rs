@@ -11,7 +11,8 @@ fn field(called: &Called, field: &str) -> Value {
     details
 }
 
-pub fn names_have_limits() {
+#[test]
+fn names_have_limits() {
     let (longest, too_long) = ("s".repeat(50), "s".repeat(51));
     let gateway = Gateway::start(json!({ longest.clone(): child(&[]) }));
     assert_eq!(gateway.call(&longest, "echo", json!({})).status, 200);
@@ -38,7 +39,8 @@ pub fn names_have_limits() {
     }
 }
 
-pub fn inputs_have_limits() {
+#[test]
+fn inputs_have_limits() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let sized = |bytes: usize| json!({"value": "x".repeat(bytes - r#"{"value":""}"#.len())});
     assert_eq!(sized(KB_100).to_string().len(), KB_100);
@@ -62,7 +64,8 @@ pub fn inputs_have_limits() {
     field(&gateway.post(r#"{"server":"a","toolName":"echo"}"#), "input");
 }
 
-pub fn bodies_have_limits() {
+#[test]
+fn bodies_have_limits() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let body = r#"{"server":"a","toolName":"echo","input":{}}"#;
     let padded = |bytes: usize| format!("{body}{}", " ".repeat(bytes - body.len()));
@@ -99,7 +102,8 @@ pub fn bodies_have_limits() {
     }
 }
 
-pub fn schemas_are_checked() {
+#[test]
+fn schemas_are_checked() {
     let gateway = Gateway::start(json!({"a": child(&["--bad-schema"])}));
     assert_eq!(gateway.call("a", "sum", json!({"numbers": [1, 2.5]})).result()["sum"], 3.5);
     let details = field(&gateway.call("a", "sum", json!({"numbers": [1, "two"]})), "input.numbers.1");
@@ -113,7 +117,8 @@ pub fn schemas_are_checked() {
     assert_eq!(gateway.call("a", "ref_schema", json!({})).status, 200);
 }
 
-pub fn validation_can_be_switched_off() {
+#[test]
+fn validation_can_be_switched_off() {
     let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("DISABLE_VALIDATION", "true")]);
     gateway.wait_for_status("a", "available");
     assert_eq!(gateway.health()["validation"], "disabled");

@@ -122,7 +122,8 @@ fn elsewhere(authority: &str) -> Value {
     json!({"url": url, "headers": {"X-API-Key": HEADER}})
 }
 
-pub fn the_configuration_is_in_no_response_and_no_log() {
+#[test]
+fn the_configuration_is_in_no_response_and_no_log() {
     let gateway = Logged::start(&json!({
         "a": trusted(&[]),
         "crashes": trusted(&["--crash-at-start"]),
@@ -164,7 +165,8 @@ pub fn the_configuration_is_in_no_response_and_no_log() {
     assert_eq!(secrets_in(&log), Vec::<&str>::new(), "{log}");
 }
 
-pub fn the_address_of_an_unreachable_server_is_not_logged() {
+#[test]
+fn the_address_of_an_unreachable_server_is_not_logged() {
     let gateway = Logged::start(&json!({"remote": elsewhere("127.0.0.1:1")}));
     gateway.wait_for_log("cannot be reached");
     assert_eq!(secrets_in(&gateway.log()), Vec::<&str>::new());
@@ -177,7 +179,8 @@ fn echo(request: &Request) -> String {
     format!("{MARKER} {}", headers.collect::<Vec<_>>().join(", "))
 }
 
-pub fn a_request_that_a_server_echoes_is_not_logged() {
+#[test]
+fn a_request_that_a_server_echoes_is_not_logged() {
     type Answer = fn(&Request) -> Reply;
     let ways: [Answer; 3] = [
         |request| Reply::bytes(400, "text/plain", echo(request).into_bytes()),
@@ -195,7 +198,8 @@ pub fn a_request_that_a_server_echoes_is_not_logged() {
     }
 }
 
-pub fn headers_are_not_sent_to_another_host() {
+#[test]
+fn headers_are_not_sent_to_another_host() {
     for status in [301, 302, 307, 308] {
         let other = Server::start(|_| Reply::json(200, "{}"));
         let target = other.url();
@@ -209,8 +213,9 @@ pub fn headers_are_not_sent_to_another_host() {
     }
 }
 
-/// Each secret, at many places around the end of the kept part of a line.
-pub fn secrets_that_a_child_prints_are_not_logged() {
+/// Each secret, at many places around the end of what is kept of a line.
+#[test]
+fn secrets_that_a_child_prints_are_not_logged() {
     let gateway = Logged::start(&json!({"a": trusted(&[])}));
     gateway.wait_for_log(AVAILABLE);
     let words = format!("{MARKER}: started with {VARIABLE} and --key={ARGUMENT}");
@@ -234,7 +239,8 @@ pub fn secrets_that_a_child_prints_are_not_logged() {
     }
 }
 
-pub fn a_server_inherits_what_a_program_needs_and_nothing_else() {
+#[test]
+fn a_server_inherits_what_a_program_needs_and_nothing_else() {
     let url = format!("http://lens:{VARIABLE}@127.0.0.1:1");
     let withheld = [
         ("N8N_API_KEY", VARIABLE),

@@ -32,7 +32,8 @@ fn load<T>(gateway: &Gateway, server: &str, run: impl FnOnce() -> T) -> (T, u64,
     (done, calls.load(SeqCst), failures.into_inner().unwrap())
 }
 
-pub fn a_killed_child_is_back_within_a_second() {
+#[test]
+fn a_killed_child_is_back_within_a_second() {
     let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
     for _ in 0..3 {
         let pid = gateway.pid_of("a");
@@ -71,7 +72,8 @@ pub fn a_killed_child_is_back_within_a_second() {
     );
 }
 
-pub fn other_servers_lose_no_call() {
+#[test]
+fn other_servers_lose_no_call() {
     let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
     let ((), calls, failures) = load(&gateway, "b", || {
         for _ in 0..4 {
@@ -84,11 +86,14 @@ pub fn other_servers_lose_no_call() {
     assert_eq!(failures, Vec::<String>::new());
 }
 
-pub fn a_hundred_kills_leave_nothing() {
+#[test]
+fn a_hundred_kills_leave_nothing() {
     kills_leave_nothing(1);
 }
 
-pub fn a_thousand_kills_leave_nothing() {
+#[test]
+#[ignore = "long: minutes"]
+fn a_thousand_kills_leave_nothing() {
     kills_leave_nothing(10);
 }
 
@@ -132,7 +137,8 @@ fn kills_leave_nothing(rounds: usize) {
     assert!(after <= before + 3, "{before} descriptors before, {after} after");
 }
 
-pub fn a_server_that_fails_at_startup_is_restarted() {
+#[test]
+fn a_server_that_fails_at_startup_is_restarted() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = Gateway::begin(
         json!({
@@ -154,8 +160,9 @@ pub fn a_server_that_fails_at_startup_is_restarted() {
     gateway.wait_for_status("once", "available");
 }
 
-/// Even if it exits right after it has printed something.
-pub fn each_exit_logs_the_end_of_standard_error() {
+/// However soon it exits after it has printed something.
+#[test]
+fn each_exit_logs_the_end_of_standard_error() {
     let names = (0..8).map(|n| (format!("s{n}"), child(&["--crash-at-start"])));
     let gateway = Gateway::begin(names.collect::<serde_json::Map<_, _>>().into(), &[], &[]);
     let logged = |words: &str| {
@@ -172,7 +179,9 @@ pub fn each_exit_logs_the_end_of_standard_error() {
     });
 }
 
-pub fn restarts_of_a_server_that_always_fails_pause() {
+#[test]
+#[ignore = "long: minutes"]
+fn restarts_of_a_server_that_always_fails_pause() {
     let folder = tempfile::tempdir().unwrap();
     let starts = folder.path().join("starts");
     std::fs::write(&starts, "").unwrap();
@@ -203,7 +212,8 @@ fn cpu(pid: u32) -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-pub fn a_server_that_hangs_blocks_no_other() {
+#[test]
+fn a_server_that_hangs_blocks_no_other() {
     let gateway = Gateway::begin(
         json!({"hangs": child(&["--hang"]), "unlisted": child(&["--hang-at-list", "--ignore-term", "--ignore-eof"]), "good": child(&[])}),
         &[],
@@ -219,14 +229,17 @@ pub fn a_server_that_hangs_blocks_no_other() {
     assert!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().iter().all(|tool| tool["server"] == "good"));
 }
 
-pub fn a_handshake_that_hangs_times_out() {
+#[test]
+#[ignore = "long: minutes"]
+fn a_handshake_that_hangs_times_out() {
     let gateway = Gateway::begin(json!({"hangs": child(&["--hang"])}), &[], &[]);
     eventually("the handshake times out", || gateway.health()["servers"]["hangs"] == "crashed");
     let reason = gateway.call("hangs", "echo", json!({})).failure().3["reason"].clone();
     assert!(reason.as_str().unwrap().contains("handshake"), "{reason}");
 }
 
-pub fn grandchildren_end_with_their_parent() {
+#[test]
+fn grandchildren_end_with_their_parent() {
     let gateway = Gateway::start(json!({"a": child(&["--grandchild-ignores"])}));
     let grandchild =
         |gateway: &Gateway| gateway.call("a", "grandchild", json!({})).result()["pid"].as_u64().unwrap() as u32;
@@ -247,7 +260,8 @@ pub fn grandchildren_end_with_their_parent() {
     eventually("the last grandchild is gone", || !runs(pid));
 }
 
-pub fn a_stop_is_orderly() {
+#[test]
+fn a_stop_is_orderly() {
     let mut gateway = Gateway::start(
         json!({"a": child(&[]), "b": child(&["--ignore-eof", "--ignore-term", "--grandchild-ignores"])}),
     );
@@ -268,7 +282,9 @@ pub fn a_stop_is_orderly() {
 }
 
 /// Waits for the ten seconds that calls have on shutdown.
-pub fn a_call_cut_by_sigterm_reports_the_shutdown() {
+#[test]
+#[ignore = "long: minutes"]
+fn a_call_cut_by_sigterm_reports_the_shutdown() {
     let mut gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     let pid = gateway.pid_of("a");
     std::thread::scope(|scope| {
@@ -285,7 +301,9 @@ pub fn a_call_cut_by_sigterm_reports_the_shutdown() {
 }
 
 /// Waits for the ten seconds that calls have when their server is removed.
-pub fn a_call_cut_by_a_reload_reports_the_change() {
+#[test]
+#[ignore = "long: minutes"]
+fn a_call_cut_by_a_reload_reports_the_change() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     std::thread::scope(|scope| {
         let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 50_000})));
@@ -297,7 +315,8 @@ pub fn a_call_cut_by_a_reload_reports_the_change() {
     });
 }
 
-pub fn a_killed_gateway_leaves_no_process() {
+#[test]
+fn a_killed_gateway_leaves_no_process() {
     let gateway = Gateway::start(json!({
         "a": child(&[]),
         "b": child(&["--ignore-eof", "--ignore-term", "--grandchild-ignores"]),
@@ -313,7 +332,8 @@ pub fn a_killed_gateway_leaves_no_process() {
 }
 
 /// Calls time out and are withdrawn before they are sent; the server survives.
-pub fn a_child_that_reads_nothing_survives() {
+#[test]
+fn a_child_that_reads_nothing_survives() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 100), "b": child(&[])}));
     let pid = gateway.pid_of("a");
     kill(pid, "STOP");
@@ -336,7 +356,8 @@ pub fn a_child_that_reads_nothing_survives() {
 }
 
 /// A child that sends requests and reads no replies takes no memory of the gateway.
-pub fn a_flood_of_requests_takes_little_memory() {
+#[test]
+fn a_flood_of_requests_takes_little_memory() {
     let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
     std::thread::scope(|scope| {
         let flood = scope.spawn(|| gateway.call("a", "flood", json!({"ms": 1500})).result());
@@ -351,7 +372,8 @@ pub fn a_flood_of_requests_takes_little_memory() {
 }
 
 /// Large answers are passed on, and their memory is released.
-pub fn large_answers_leave_no_memory_behind() {
+#[test]
+fn large_answers_leave_no_memory_behind() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     let before = anonymous(gateway.http.pid());
     for kind in ["text", "quotes", "text"] {
@@ -362,8 +384,9 @@ pub fn large_answers_leave_no_memory_behind() {
     assert!(after < before + 20_000_000, "{before} bytes before, {after} after");
 }
 
-/// Eight clients do not read answers of 16 MiB: 64 MiB may wait, and the answers that have waited longest are dropped.
-pub fn answers_that_are_never_read_are_given_up() {
+/// Eight clients do not read answers of 16 MiB: 64 MiB may wait, and the answers that have waited longest are given up.
+#[test]
+fn answers_that_are_never_read_are_given_up() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     let input = json!({"bytes": 16 * 1024 * 1024, "kind": "text"});
     let body = json!({"server": "a", "toolName": "big", "input": input}).to_string();
@@ -381,7 +404,8 @@ pub fn answers_that_are_never_read_are_given_up() {
 }
 
 /// A remote server that closes the connection, or responds with an HTTP error or invalid JSON.
-pub fn a_failing_remote_server_blocks_no_other() {
+#[test]
+fn a_failing_remote_server_blocks_no_other() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     std::thread::spawn(move || {

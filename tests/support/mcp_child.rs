@@ -1,6 +1,6 @@
 //! An MCP server on stdio for testing the gateway. It answers in every way that a server can, and fails in every way, too.
 //!
-//! It runs as a separate process: the test binary itself, with `child` as its first argument. The protocol is
+//! It runs as a separate process of the test binary or of the benchmark. The protocol is
 //! implemented by hand, since no library lets a server break it, and in one loop without a runtime: the benchmark uses
 //! it, too, and is to measure the gateway. Unix only, because of the signal and the shell.
 //!
@@ -66,7 +66,7 @@ const BAD_TOOLS: &[(&str, &str, &str)] = &[
     ("ref_schema", "Has a schema that is elsewhere", "a?: elsewhere"),
 ];
 
-/// Runs the server until stdin ends; returns the exit code. The arguments are those after `child`.
+/// Runs the server until stdin ends; returns the exit code. The arguments are its flags.
 pub fn main(args: &[String]) -> i32 {
     // The server lives as long as the process, so threads can borrow it.
     let server: &'static Server = Box::leak(Box::new(Server::new(args)));

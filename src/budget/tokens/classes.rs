@@ -1,7 +1,7 @@
-//! What the pattern of o200k_base tells apart: classes of characters, by Unicode's general categories.
+//! The classes of characters that the pattern of o200k_base distinguishes, by Unicode's general categories.
 //!
-//! `classes.bin` holds the number of the block of each 128 code points, then the blocks without repetition, one byte for
-//! each code point. `tests.rs` makes it from the regular expressions of tiktoken-rs.
+//! `classes.bin` holds the block number for every 128 code points, then the blocks without repetition, one byte for
+//! each code point. `tests.rs` generates it from the regular expressions of tiktoken-rs.
 
 /// A class of characters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,19 +1,19 @@
-//! Byte pair encoding of a piece that is not a token: of all neighbours that make a token together, those of the
-//! lowest rank are merged, the leftmost first, until none are left.
+//! Byte pair encoding of a piece that is not a token: of all neighbours that form a token together, the pair with the
+//! lowest rank is merged, the leftmost first, until none is left.
 
 use super::vocabulary;
 
-/// The parts of a piece, each at the position of its first byte. Their memory is used again for the next piece.
+/// The parts of a piece, each at the position of its first byte. Their memory is reused for the next piece.
 #[derive(Default)]
 pub(super) struct Parts {
     /// Where the previous part and the next one begin.
     links: Vec<(u32, u32)>,
-    /// The ranks of each part and the next together.
+    /// The rank of each part joined with the next.
     ranks: Ranks,
 }
 
 impl Parts {
-    /// The number of tokens of the piece that the first `length` bytes of a text are.
+    /// The number of tokens in the piece that is the first `length` bytes of a text.
     pub(super) fn count(&mut self, text: &[u8], length: usize) -> usize {
         self.links.clear();
         self.links.extend((0..length as u32).map(|at| (at.saturating_sub(1), at + 1)));
@@ -37,7 +37,7 @@ impl Parts {
         count
     }
 
-    /// The rank of a part and the next together.
+    /// The rank of a part joined with the next.
     fn rank(&self, text: &[u8], at: usize) -> Option<u32> {
         let (_, next) = self.links[at];
         let (_, end) = self.links.get(next as usize)?;
@@ -57,7 +57,7 @@ struct Ranks {
 
 const POSITION_BITS: u32 = 7;
 
-/// Entries in a block: pieces of up to this many bytes, which are almost all, need one level.
+/// Entries in a block. Pieces of up to this many bytes, which is almost all of them, need one level.
 const BLOCK: usize = 1 << POSITION_BITS;
 
 /// Higher than every rank.

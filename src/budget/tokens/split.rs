@@ -22,7 +22,7 @@ pub(super) fn first(text: &str) -> Option<usize> {
     let (class, next) = class_at(text, 0)?;
     Some(match class {
         Class::Upper | Class::Lower | Class::Letter => word(text, 0).unwrap_or(next),
-        // If no word follows that it can precede, it is one.
+        // A mark that precedes no word is a word itself.
         Class::Mark => contraction(text, run(text, next).lower.unwrap_or(next)),
         Class::Number => numbers(text),
         Class::Newline => spaces(text),
@@ -73,7 +73,7 @@ fn word(text: &str, start: usize) -> Option<usize> {
     Some(contraction(text, lower.or((upper > start).then_some(upper))?))
 }
 
-/// The end of the characters from a position on whose class `is_in` accepts.
+/// The end of the run of characters at a position whose class `is_in` accepts.
 #[inline]
 fn end_of(text: &str, start: usize, is_in: impl Fn(Class) -> bool) -> usize {
     let mut end = start;
@@ -103,7 +103,7 @@ fn numbers(text: &str) -> usize {
     numbers.map(char::len_utf8).sum()
 }
 
-/// The end of `[^\s\p{L}\p{N}]+[\r\n/]*` if the first part reaches up to a position at least.
+/// The end of `[^\s\p{L}\p{N}]+[\r\n/]*` if the first part reaches at least up to a position.
 fn symbols(text: &str, start: usize) -> usize {
     let end = end_of(text, start, |class| matches!(class, Class::Other | Class::Mark));
     end + text[end..].bytes().take_while(|byte| b"\r\n/".contains(byte)).count()

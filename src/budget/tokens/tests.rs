@@ -1,4 +1,4 @@
-//! Makes the tables from tiktoken-rs, and checks that they are up to date. `UPDATE_GOLDEN=1` writes them.
+//! Generates the tables from tiktoken-rs, and checks that they are up to date. `UPDATE_GOLDEN=1` writes them.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn the_classes_are_those_of_its_regular_expression() {
         assert!(matching.next().is_none(), "{character:?} is in two classes");
         *class
     };
-    // Surrogates are in no text.
+    // No text contains surrogates.
     let codes: Vec<u8> =
         (0..=0x10_FFFF).map(|code| char::from_u32(code).map_or(Class::Other, class_of) as u8).collect();
     let mut blocks: Vec<&[u8]> = Vec::new();
@@ -86,7 +86,7 @@ fn assert_up_to_date(name: &str, table: &[u8]) {
 /// The tokens by rank.
 fn tokens() -> Vec<Vec<u8>> {
     let tokenizer = tiktoken_rs::o200k_base_singleton();
-    // The first rank that is missing separates them from the special tokens.
+    // The first missing rank separates them from the special tokens.
     (0..).map_while(|rank| tokenizer.decode_bytes(&[rank]).ok()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The tokens of o200k_base and their ranks: a table in the binary that needs no set-up.
 //!
-//! The tokens of each length have a minimal perfect hash (hash and displace): the hash of a text selects a bucket, the
-//! seed of the bucket selects a place, and there is the only token that the text can be. So a token needs neither an
+//! The tokens of each length have a minimal perfect hash (hash and displace): the hash of a text selects a bucket, and
+//! the seed of the bucket selects a place, which holds the only token that the text can be. So a token needs neither an
 //! offset nor a pointer, and a search reads two places. `vocabulary.bin` holds, little-endian:
 //!
 //! | part | bytes |
@@ -11,7 +11,7 @@
 //! | for each of these lengths: the seeds of its buckets | 2 each |
 //! | and its tokens: the rank, then the bytes | 3 + length each |
 //!
-//! `tests.rs` makes this file from the vocabulary of tiktoken-rs, and checks that it is up to date.
+//! `tests.rs` generates this file from the vocabulary of tiktoken-rs, and checks that it is up to date.
 
 use super::super::TOKEN_BYTES;
 
@@ -30,7 +30,7 @@ const BUCKET_TOKENS: usize = 4;
 /// Bytes that are read at once.
 const WORD_BYTES: usize = 16;
 
-/// The first bytes of a word, by their number.
+/// Masks for the first bytes of a word, by their number.
 static MASKS: [u128; WORD_BYTES + 1] = masks();
 
 /// A large odd number whose bits look random: 2^64 divided by the golden ratio.
@@ -91,8 +91,8 @@ pub(super) const fn buckets(tokens: usize) -> usize {
     tokens.div_ceil(BUCKET_TOKENS)
 }
 
-/// The rank of the token that the first `length` bytes of a text are; `None` if they are not a token, or a single byte.
-/// The text should continue after them if it can, because whole words are read then.
+/// The rank of the token formed by the first `length` bytes of a text; `None` if they are not a token, or a single
+/// byte. The text should continue after them if it can, because whole words are read then.
 #[inline]
 pub(super) fn rank(text: &[u8], length: usize) -> Option<u32> {
     let tokens = LENGTHS.get(length)?;

@@ -1,4 +1,4 @@
-//! What is different between two digests.
+//! The differences between two digests.
 
 use std::collections::HashMap;
 
@@ -6,33 +6,33 @@ use super::node::{Kinds, NodeDigest};
 use super::{Digest, First, ValueDifference, WorkflowDifference, is_below};
 use crate::execution::fields::{KINDS, Kind};
 
-/// A shorter time is not compared, ms.
+/// Shorter times are not compared, ms.
 const LEAST_MS: u64 = 100;
 
-/// A node takes another time if it takes this many times as long.
+/// Times differ if one is this many times as long as the other.
 const TIMES_AS_LONG: u64 = 3;
 
 /// One of two executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that is asked about.
+    /// The one that was asked about.
     This,
     /// The one with which it is compared.
     Other,
 }
 
-/// What is different between two executions. In each pair the first value belongs to the execution that is asked about.
+/// The differences between two executions. In each pair the first value belongs to the execution that was asked about.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// How many nodes have no difference.
     pub same: u64,
     /// The others, in the order of execution.
     pub nodes: Vec<NodeDifference>,
-    /// What was changed in the workflow.
+    /// The changes to the workflow.
     pub workflow: Option<WorkflowDifference>,
 }
 
-/// What is different about a node.
+/// The differences of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeDifference {
     /// Its name.
@@ -43,23 +43,23 @@ pub struct NodeDifference {
     pub status: Option<(String, String)>,
     /// Items in its `main` outputs.
     pub items: Option<(u64, u64)>,
-    /// Those of each of the first 32 outputs, if it has several.
+    /// The items of each of the first 32 outputs, if there are several.
     pub outputs: Option<(Vec<u64>, Vec<u64>)>,
     /// How often it ran.
     pub runs: Option<(u64, u64)>,
     /// How long all runs took, ms.
     pub ms: Option<(u64, u64)>,
-    /// Paths that only the items of this execution have, without those below another one.
+    /// Paths found only in the items of this execution, without those below another one.
     pub new_fields: Vec<String>,
-    /// Paths that only the items of the other execution have.
+    /// Paths found only in the items of the other execution.
     pub lost_fields: Vec<String>,
-    /// Paths with values of other kinds.
+    /// Paths with values of different kinds.
     pub fields: Vec<FieldDifference>,
     /// The first value that differs, if values are compared.
     pub value: Option<ValueDifference>,
 }
 
-/// A path with values of other kinds.
+/// A path with values of different kinds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldDifference {
     /// The path.
@@ -76,7 +76,7 @@ impl Comparison {
         Self::with_values(this, other, Vec::new())
     }
 
-    /// The same, where these values of nodes differ, too.
+    /// The same, with these values of nodes that differ, too.
     pub fn with_values(this: &Digest, other: &Digest, values: Vec<ValueDifference>) -> Self {
         let mut comparison = Self::default();
         let mut values: HashMap<_, _> = values.into_iter().map(|value| (value.place.node.clone(), value)).collect();
@@ -136,7 +136,7 @@ impl NodeDifference {
             most > LEAST_MS && most >= least.saturating_mul(TIMES_AS_LONG)
         });
         difference.outputs = outputs(&this.outputs, &other.outputs);
-        // Where there are no items, their fields are not lost.
+        // Without items, no fields are lost.
         if shows_fields && this.read > 0 && other.read > 0 {
             difference.compare_fields(this, other);
         }

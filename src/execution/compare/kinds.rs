@@ -16,7 +16,7 @@ pub struct First {
 /// The values with one path.
 #[derive(Debug)]
 pub(super) struct KindsOfPath {
-    /// The first value of each kind that there is.
+    /// The first value of each kind that occurs.
     pub firsts: Vec<(Kind, First)>,
     present: u64,
 }

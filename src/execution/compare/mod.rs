@@ -1,4 +1,4 @@
-//! The comparison: what is different between two executions.
+//! The comparison: the differences between two executions.
 
 mod difference;
 mod kinds;
@@ -27,10 +27,10 @@ use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver};
 use super::values::walk_item;
 use crate::json::{Cursor, Keep, Members, Projection, ReadError};
 
-/// Memory for the fields of all nodes, bytes: those of nodes that do not fit are not compared.
+/// Memory for the fields of all nodes, bytes: fields of nodes that do not fit are not compared.
 const FIELDS_BYTES: usize = 2 * 1024 * 1024;
 
-/// Reads a [`Digest`]: of each node how it ended, how many items it output, and which kinds of values are in them.
+/// Reads a [`Digest`]: for each node how it ended, how many items it output, and which kinds of values they have.
 ///
 /// Memory is bounded by 400 paths of a node, 2 MiB of fields, 384 KiB of paths of the workflow, 192 KiB of its values, and
 /// a few numbers for each node.
@@ -57,7 +57,7 @@ pub struct DigestProjection {
     pub redacts: bool,
 }
 
-/// What is held of an execution so that it can be compared with another one.
+/// What is held of an execution for comparison with another one.
 #[derive(Debug, Default)]
 pub struct Digest {
     /// The execution's metadata.
@@ -155,7 +155,7 @@ impl Digest {
         self.nodes.values().any(|node| node.is_partial)
     }
 
-    /// Nodes of the workflow that were too large to be read, and its connections if they were.
+    /// The nodes of the workflow, and its connections, that were too large to read.
     pub fn unread_parts(&self) -> u64 {
         self.workflow.as_ref().map_or(0, |workflow| workflow.too_large)
     }

@@ -1,4 +1,4 @@
-//! What is held of a node so that it can be compared with the same one of another execution.
+//! What is held of a node for comparison with the same node of another execution.
 
 use indexmap::IndexMap;
 
@@ -7,13 +7,13 @@ use crate::execution::fields::Kind;
 use crate::execution::fields::table::Table;
 use crate::execution::runs::Tally;
 
-/// The most outputs whose items are counted one by one.
+/// The maximum number of outputs whose items are counted one by one.
 const OUTPUTS: usize = 32;
 
-/// The memory of a field besides its texts, bytes: an estimate.
+/// The memory of a field in addition to its texts, bytes: an estimate.
 const FIELD_OVERHEAD_BYTES: usize = 80;
 
-/// The memory of the first value of a kind besides its text, bytes.
+/// The memory of the first value of a kind in addition to its text, bytes.
 const FIRST_OVERHEAD_BYTES: usize = 64;
 
 /// A node of an execution.
@@ -22,7 +22,7 @@ pub(super) struct NodeDigest {
     pub tally: Tally,
     /// Items in the `main` outputs of all runs.
     pub items: u64,
-    /// Those of each of the first outputs.
+    /// Items of each of the first outputs.
     pub outputs: Vec<u64>,
     /// Items of all outputs whose fields were read.
     pub read: u64,
@@ -32,7 +32,7 @@ pub(super) struct NodeDigest {
     pub is_partial: bool,
 }
 
-/// The first value of each kind that there is, in the order of [`KINDS`](crate::execution::fields::KINDS).
+/// The first value of each kind that occurs, in the order of [`KINDS`](crate::execution::fields::KINDS).
 pub(super) type Kinds = Vec<(Kind, First)>;
 
 impl NodeDigest {
@@ -46,7 +46,7 @@ impl NodeDigest {
         self.outputs[output] += items;
     }
 
-    /// Holds the fields of all runs, if there is room for so many bytes.
+    /// Holds the fields of all runs, if they fit into the room.
     pub(super) fn end(&mut self, table: &Table<KindsOfPath>, room: &mut usize) {
         self.read = table.items.len;
         self.is_partial |= table.is_full;

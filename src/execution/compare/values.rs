@@ -1,16 +1,16 @@
 //! The values of two executions: where the items of each node begin to differ.
 //!
-//! Two looks at each execution: its [`Recording`] has a hash of every item, and the first item of a node that differs is then
-//! read from both ([`ItemsProjection`](crate::execution::trace::ItemsProjection)).
+//! Each execution is read twice: its [`Recording`] has a hash of every item, and the first differing item of each node
+//! is then read from both ([`ItemsProjection`](crate::execution::trace::ItemsProjection)).
 
 use crate::execution::recording::{RecordedNode, Recording};
 use crate::execution::trace::{Change, ItemsView, Place, changes};
 use crate::json::Excerpt;
 
-/// The most nodes whose values are read: each holds an item of both executions, of 64 KiB at most.
+/// The maximum number of nodes whose values are read: each holds an item of both executions, of 64 KiB at most.
 const NODES: usize = 40;
 
-/// The first value of a node that differs. In each pair the first belongs to the execution that is asked about.
+/// The first value of a node that differs. In each pair the first belongs to the execution that was asked about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueDifference {
     /// The item, in both executions.
@@ -21,8 +21,8 @@ pub struct ValueDifference {
     pub values: (Option<Excerpt>, Option<Excerpt>),
 }
 
-/// The first item of each node that is not the same in both executions, in the order of this one: here, and there, where
-/// `other_name` says what a node is called there. A node without such an item in both has none.
+/// Where the first differing item of each node is, in the order of this execution: here and in the other one, in which
+/// `other_name` returns the name of the node. Nodes without such an item in both are left out.
 pub fn first_places<'n>(
     this: &'n Recording,
     other: &Recording,
@@ -36,7 +36,7 @@ pub fn first_places<'n>(
     places.take(NODES).collect()
 }
 
-/// The run, the output and the item that are the first to differ.
+/// The run, the output and the item of the first difference.
 fn first_item(this: &RecordedNode, other: &RecordedNode) -> Option<(u64, u64, u64)> {
     for (run, (one, another)) in this.runs.iter().zip(&other.runs).enumerate() {
         for (output, (one, another)) in one.outputs.iter().zip(&another.outputs).enumerate() {
@@ -49,7 +49,7 @@ fn first_item(this: &RecordedNode, other: &RecordedNode) -> Option<(u64, u64, u6
     None
 }
 
-/// The first value of each of these items that differs; none of an item whose difference is masked, or lies beyond what was read.
+/// The first differing value of each of these items; none if the difference is masked, or lies beyond what was read.
 pub fn first_values(places: &[[Place; 2]], this: &ItemsView, other: &ItemsView) -> Vec<ValueDifference> {
     let difference = |[here, there]: &[Place; 2]| {
         let (old, new) = (other.get(there)?, this.get(here)?);
@@ -63,7 +63,7 @@ pub fn first_values(places: &[[Place; 2]], this: &ItemsView, other: &ItemsView) 
     places.iter().filter_map(difference).collect()
 }
 
-/// The value of a member of an item's `json`, if its path is that of a member.
+/// The value of a member of an item's `json`, if its path leads to a member.
 fn value_at(item: &Excerpt, path: &str) -> Option<Excerpt> {
     let mut value = item.member("json")?;
     for name in path.split('.') {

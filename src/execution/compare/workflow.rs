@@ -1,5 +1,5 @@
-//! What is held of an executed workflow so that it can be compared with another one: fingerprints of the settings of each
-//! node, and the beginnings of their values.
+//! What is held of an executed workflow for comparison with another one: fingerprints of the settings of each node, and
+//! the beginnings of their values.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +14,7 @@ use crate::json::{
 };
 use crate::secrets::{REDACTED, redact};
 
-/// Members of a node that do not change what it does.
+/// Members of a node that do not affect what it does.
 const COSMETIC: [&str; 6] = ["id", "name", "position", "notes", "notesInFlow", "webhookId"];
 
 /// Ids by which n8n's editor distinguishes the elements of a list.
@@ -26,13 +26,13 @@ const VALUE_CHARS: usize = 120;
 /// Memory for one node, and for the connections.
 const PART_BYTES: usize = 1024 * 1024;
 
-/// The most memory for the paths of a workflow, bytes.
+/// The maximum memory for the paths of a workflow, bytes.
 const PATHS_BYTES: usize = 384 * 1024;
 
-/// The most memory for their values, bytes.
+/// The maximum memory for their values, bytes.
 const VALUES_BYTES: usize = 192 * 1024;
 
-/// The memory of a path or a value besides its text, bytes: an estimate.
+/// The memory of a path or a value in addition to its text, bytes: an estimate.
 const OVERHEAD_BYTES: usize = 112;
 
 /// Stands for all paths of a node for which there was no room.
@@ -41,9 +41,9 @@ const OTHER_PATHS: &str = "…";
 /// The settings of a node.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    /// What they are, by path.
+    /// Their values, by path.
     pub values: IndexMap<String, SettingValues>,
-    /// Fingerprints of what does not change what the node does, by path.
+    /// Fingerprints of the settings that do not affect what the node does, by path.
     pub cosmetic: IndexMap<String, u64>,
 }
 
@@ -61,16 +61,16 @@ pub(super) struct SettingValues {
 /// A value that is not a container, or an empty container.
 #[derive(Debug)]
 pub(super) struct SettingValue {
-    /// A fingerprint of it and its places in arrays.
+    /// A fingerprint of the value and its places in arrays.
     pub hash: u64,
     /// The value as JSON, shortened.
     pub json: String,
 }
 
-/// The name of a node, and how many nodes before it have the same one.
+/// The name of a node, and how many nodes before it have the same name.
 pub(super) type NodeKey = (String, usize);
 
-/// A workflow in the form in which it is compared.
+/// A workflow in its form for comparison.
 #[derive(Debug, Default)]
 pub(super) struct WorkflowDigest {
     /// The nodes without sticky notes, in document order.
@@ -102,7 +102,7 @@ impl Default for Room {
     }
 }
 
-/// Takes what a text needs of the room; `false` if it is used up.
+/// Takes the bytes of a text from the room; `false` if it is used up.
 fn take(room: &mut usize, text: &str) -> bool {
     let is_left = *room > 0;
     *room = room.saturating_sub(OVERHEAD_BYTES + text.len());
@@ -185,7 +185,7 @@ impl NodeReader {
         }
         let is_known = self.settings.values.contains_key(leaf.path);
         let path = if is_known || self.room.paths > 0 { leaf.path } else { OTHER_PATHS };
-        // Members may come in any order: what is added up does not depend on it.
+        // Members may come in any order: the sums do not depend on it.
         if leaf.is_cosmetic() {
             let known = self.settings.cosmetic.entry(path.to_owned()).or_insert_with_key(|path| {
                 take(&mut self.room.paths, path);
@@ -243,7 +243,7 @@ impl Leaf<'_> {
         (self.kind == STRING).then(|| std::str::from_utf8(self.bytes).unwrap_or_default())
     }
 
-    /// Whether it does not change what the node does.
+    /// Whether it does not affect what the node does.
     fn is_cosmetic(&self) -> bool {
         let member = self.path.split(['.', '[']).next().unwrap_or_default();
         let is_uuid = || self.string().is_some_and(|text| uuid::Uuid::try_parse(text).is_ok());
@@ -258,7 +258,7 @@ impl Leaf<'_> {
         match self.kind {
             SCALAR if text.len() <= VALUE_CHARS => text.into_owned(),
             CONTAINER if text.len() <= 2 => text.into_owned(),
-            // One that is nested too deep.
+            // A container that is nested too deep.
             CONTAINER => serde_json::Value::from(if text.starts_with('{') { "…{}" } else { "…[]" }).to_string(),
             _ => serde_json::Value::from(shorten(&text, VALUE_CHARS)).to_string(),
         }
@@ -322,7 +322,7 @@ impl<E: FnMut(Leaf<'_>)> Visitor for Walker<E> {
     fn close(&mut self, parts: u64, json: &[u8]) {
         self.path.close();
         self.places.pop();
-        // One that is nested too deep has no parts, either.
+        // A container that is nested too deep has no parts, either.
         if parts == 0 {
             let json: Vec<_> = json.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
             self.leaf(CONTAINER, &json);

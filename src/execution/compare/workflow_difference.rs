@@ -1,4 +1,4 @@
-//! What is different between two executed workflows.
+//! The differences between two executed workflows.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::workflow::{NodeKey, SettingValue, SettingValues, Settings, WorkflowDigest};
 
-/// A member whose change alone does not change what a node does: n8n's editor and its API raise it.
+/// A member whose change alone does not affect what a node does: n8n's editor and its API raise it.
 const VERSION: &str = "typeVersion";
 
 const PARAMETERS: &str = "parameters";
@@ -17,7 +17,7 @@ const TOLD_VALUES: usize = 12;
 /// Values that n8n's node types declare as defaults most often.
 const EMPTY: [&str; 5] = ["\"\"", "{}", "[]", "false", "null"];
 
-/// What differs between two workflows.
+/// The differences between two workflows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkflowDifference {
     /// The nodes whose settings differ.
@@ -26,10 +26,10 @@ pub struct WorkflowDifference {
     pub added: Vec<String>,
     /// The nodes that only the other one has.
     pub removed: Vec<String>,
-    /// Whether nodes are connected in another way.
+    /// Whether their connections differ.
     pub connections: bool,
-    /// Differences that do not change what a node does: ids, positions, notes, and the versions of nodes without another
-    /// difference.
+    /// Differences that do not affect what a node does: ids, positions, notes, and the versions of nodes without
+    /// another difference.
     pub cosmetic: u64,
     /// Parameters that only one of them has, taken for defaults that n8n filled in.
     pub defaults: u64,
@@ -106,11 +106,11 @@ fn shared<'d>(
     this.nodes.iter().filter_map(|(key, settings)| Some((key, settings, other.nodes.get(key)?)))
 }
 
-/// Which of two workflows has its default parameters filled in while the other one has not.
+/// Which of two workflows has its default parameters filled in while the other has not.
 ///
-/// n8n fills them in when it executes a workflow, and executions can be stored either way. What is a default is known only
-/// to n8n's node types, so that the workflows are judged as a whole: at least half of the nodes with parameters have empty
-/// ones which the same nodes of the other workflow do not have, and never the other way round. An edit touches few nodes.
+/// n8n fills them in when it executes a workflow, and executions can be stored either way. Only n8n's node types know
+/// the defaults, so the workflows are judged as a whole: at least half of the nodes with parameters have empty ones
+/// that the same nodes of the other workflow lack, and never the other way round. An edit touches few nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
     This,
@@ -205,7 +205,7 @@ impl<'d> Pair<'d> {
         let changed = this.keys().filter(|path| hash(other.get(*path)) != hash(this.get(*path)));
         let removed = other.keys().filter(|path| !this.contains_key(*path));
         let mut paths: IndexSet<&str> = changed.chain(removed).map(String::as_str).collect();
-        // What was added to an empty container says more than that it is no longer empty.
+        // The additions to an empty container say more than that it is no longer empty.
         for (one, other) in [(this, other), (other, this)] {
             let empty: Vec<_> =
                 paths.iter().filter_map(|path| Some((*path, empty_container(one.get(*path)?)?))).collect();
@@ -218,7 +218,7 @@ impl<'d> Pair<'d> {
         paths.iter().filter(|path| !is_below_another(path)).copied().collect()
     }
 
-    /// Removes the parameters that only the workflow that is filled in has, with a value that can be a default.
+    /// Removes the parameters that only the filled-in workflow has, with a value that can be a default.
     fn remove_defaults(self, paths: &mut Vec<&str>, filled: Filled) {
         let (one, other) = match filled {
             Filled::This => (self.this, self.other),

@@ -52,11 +52,11 @@ pub struct DescribeProjection {
 pub struct Description {
     /// The summary that get_execution shows, too.
     pub summary: Summary,
-    /// What is known of each of its nodes besides, by name.
+    /// What else is known of each of its nodes, by name.
     pub nodes: IndexMap<String, DescribedNode>,
     /// The nodes of the workflow that did not run and were not switched off, in the order of the workflow.
     pub not_run: Vec<String>,
-    /// Whether there was no room for what the items of some nodes look like.
+    /// Whether the descriptions of some nodes' items did not fit.
     pub is_partial: bool,
     /// Items of more than 1 MiB, which were not read.
     pub too_large: u64,

@@ -1,10 +1,10 @@
-//! What is known of a node besides its summary.
+//! What is known of a node in addition to its summary.
 
 use crate::execution::fields::{FieldView, Together};
 use crate::json::Excerpt;
 use crate::secrets::redact;
 
-/// What is known of a node besides its summary.
+/// What is known of a node in addition to its summary.
 #[derive(Clone, Debug, Default)]
 pub struct DescribedNode {
     /// The outputs whose items it took, each once: at most 8 nodes with their `main` outputs, from 0.
@@ -13,9 +13,9 @@ pub struct DescribedNode {
     pub sample: Option<Excerpt>,
     /// The first item of the input that n8n stores itself: what a sub-node of an AI agent was called with.
     pub input: Option<Excerpt>,
-    /// The paths of its items whose values are worth telling, the most telling first.
+    /// The paths of its items whose values are worth reporting, the most telling first.
     pub fields: Vec<FieldView>,
-    /// What goes together among them.
+    /// Facts about them that hold for the same items.
     pub together: Vec<Together>,
     /// How it is set up.
     pub settings: NodeSettings,
@@ -28,7 +28,7 @@ pub struct NodeSettings {
     pub output_labels: Vec<String>,
     /// n8n's `onError`, if the execution goes on after an error.
     pub on_error: Option<String>,
-    /// Whether it is switched off.
+    /// Whether it is disabled.
     pub disabled: bool,
     /// Its parameters.
     pub parameters: Option<Excerpt>,

@@ -21,7 +21,7 @@ const NODES_BYTES: usize = 2 * 1024 * 1024;
 /// Memory for the first item of a node.
 const SAMPLE_BYTES: usize = 4096;
 
-/// The most outputs that are named as sources of a node.
+/// The maximum number of outputs named as sources of a node.
 const SOURCES: usize = 8;
 
 /// The names of members that mark an item.
@@ -39,14 +39,14 @@ pub(super) struct Nodes<'p> {
     node: DescribedNode,
     fields: NodeFields,
     side: Side,
-    /// Find what an item has that stands for an error, or names the execution of a sub-workflow.
+    /// Find the members of an item that stand for an error, or name the execution of a sub-workflow.
     marks: [Finder<'static>; MARKS.len()],
 }
 
 /// What was left out.
 #[derive(Default)]
 pub(super) struct End {
-    /// Whether there was no room for what the items of some nodes look like.
+    /// Whether the descriptions of some nodes' items did not fit.
     pub is_partial: bool,
     /// Items that were too large to read.
     pub too_large: u64,

@@ -12,14 +12,14 @@ use crate::json::{Cursor, Excerpt, Keep, ReadError, members};
 /// Memory for the parameters of all nodes.
 const PARAMETERS_BYTES: usize = 2 * 1024 * 1024;
 
-/// Memory for those of a node once there is no more room.
+/// Memory for the parameters of a node once the room is used up.
 const LEAST_BYTES: usize = 256;
 
 /// The workflow with its nodes' settings.
 #[derive(Debug, Default)]
 pub(super) struct DescribedWorkflow {
     pub workflow: Workflow,
-    /// Of the nodes without sticky notes, by name, in document order.
+    /// The settings of the nodes without sticky notes, by name, in document order.
     pub settings: IndexMap<String, NodeSettings>,
     held: usize,
 }

@@ -1,10 +1,10 @@
-//! What is known of nodes, each fact at the first node that has it.
+//! Facts about nodes, each at the first node that has it.
 
 use crate::execution::order::{Order, Start};
 
 /// A fact about a node.
 pub(super) trait NodeFact: Clone {
-    /// The most that are held: those of the nodes that ran first.
+    /// The maximum number held: the facts of the nodes that ran first.
     const MOST: usize;
 
     /// The node's name.
@@ -14,7 +14,7 @@ pub(super) trait NodeFact: Clone {
     fn is_same(&self, other: &Self) -> bool;
 }
 
-/// The facts of the nodes read so far. Which order the nodes have is known only at the end of the run data, so the first
+/// The facts of the nodes read so far. The order of the nodes is known only at the end of the run data, so the first
 /// facts in either order are held.
 pub(super) struct AtFirstNode<T> {
     by_counter: Vec<(Start, T)>,
@@ -28,20 +28,20 @@ impl<T> Default for AtFirstNode<T> {
 }
 
 impl<T: NodeFact> AtFirstNode<T> {
-    /// Removes those of a node.
+    /// Removes the facts of a node.
     pub(super) fn remove(&mut self, node: &str) {
         for held in [&mut self.by_counter, &mut self.by_time] {
             held.retain(|(_, one)| one.node() != node);
         }
     }
 
-    /// Adds one of a node with this start.
+    /// Adds a fact about a node with this start.
     pub(super) fn add(&mut self, start: Start, one: &T) {
         add(&mut self.by_counter, Order::Counter, start, one);
         add(&mut self.by_time, Order::Time, start, one);
     }
 
-    /// Those of the nodes that ran first, in this order.
+    /// The facts of the nodes that ran first, in this order.
     pub(super) fn into_ones(self, order: Order) -> Vec<T> {
         let held = match order {
             Order::Counter => self.by_counter,

@@ -9,24 +9,25 @@ use super::{FieldView, NodePlace, shown};
 use crate::execution::values::{Path, ValueVisitor, walk_item};
 use crate::json::{ReadError, Visitor, Written};
 
-/// The most different values that have a row of their own.
+/// The maximum number of different values that have a row of their own.
 const ROWS: usize = 16;
 
 /// The rows for one path by another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByView {
-    /// One for each value of the second path, in the order in which they were found, then one for others, then one for none.
+    /// One for each value of the second path, in the order found, then one for other values, then one for items without
+    /// a value.
     pub rows: Vec<ByRow>,
 }
 
-/// What values look like beside one value of a second path.
+/// The values in items with one value of a second path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByRow {
-    /// The value beside which they are.
+    /// The value of the second path.
     pub by: By,
     /// How many items have it.
     pub items: u64,
-    /// The values; `missing` counts the places without one, beside this value.
+    /// The values; `missing` counts the places with this value of the second path and none of the first.
     pub field: FieldView,
 }
 
@@ -41,7 +42,7 @@ pub enum By {
     Missing,
 }
 
-/// The values of a node, by those of another path.
+/// The values with one path of a node, by those with another.
 #[derive(Debug)]
 pub(super) struct FieldBy {
     path: String,
@@ -74,10 +75,10 @@ struct Beside {
 #[derive(Debug)]
 struct Row {
     by: By,
-    /// How its value was written at first: a string, or anything else.
+    /// The raw text in which its value first occurred, and whether it is a string.
     written: Option<(bool, Box<[u8]>)>,
     items: ItemSet,
-    /// The places beside this value without a value of the path.
+    /// The places with this value of the second path and none of the first.
     missing: u64,
     first_missing: Option<NodePlace>,
     field: Field,
@@ -116,7 +117,7 @@ impl Rows {
 }
 
 impl FieldBy {
-    /// The values with a path, by those of another one.
+    /// The values with one path, by those with another.
     pub(super) fn new(path: &str, by: &str) -> Self {
         let shared_by_paths = SharedByPaths::new(Wanted::All);
         let lists = |path: &str| path.match_indices("[]").map(|(at, _)| path[..at].to_owned()).collect::<Vec<_>>();
@@ -143,7 +144,7 @@ impl FieldBy {
         self.beside.clear();
         walk_item(json, redacts, &mut Finder { by: self, path: Path::default(), place })?;
         walk_item(json, redacts, &mut Reader { by: self, path: Path::default(), place })?;
-        // What has no value beside it.
+        // Values of the second path without one of the first.
         for beside in self.beside.values().filter(|beside| !beside.is_taken) {
             for key in &beside.rows {
                 let row = self.rows.get(*key);
@@ -192,7 +193,7 @@ impl FieldBy {
         RowKey::At(rows.len() - 1)
     }
 
-    /// In which elements of the lists that both paths share a value is.
+    /// The elements, in the lists that both paths share, that contain a value.
     fn elements(&self, path: &Path) -> Vec<usize> {
         path.elements().iter().take(self.shared).map(|element| element.index).collect()
     }

@@ -8,7 +8,7 @@ const DATE: usize = 10;
 /// The longest form: `2026-11-25T12:00:00.000000000+02:00`.
 const LONGEST: usize = 35;
 
-/// The least and the greatest date, if all strings are dates in the same form. Such dates are in the order of their texts.
+/// The earliest and the latest date, if all strings are dates in the same form. Such dates sort as their texts do.
 #[derive(Debug, Default)]
 pub(super) struct Dates {
     range: Option<(Box<str>, Box<str>)>,

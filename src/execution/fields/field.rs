@@ -11,22 +11,22 @@ use super::repeated::{Names, Room};
 use super::table::PathValues;
 use crate::json::{Written, well_formed};
 
-/// The most different values that are counted one by one.
+/// The maximum number of different values counted one by one.
 const DISTINCT: usize = 64;
 
-/// The most values, patterns or lengths that an outlier can differ from.
+/// The maximum number of values, patterns or lengths that an outlier can differ from.
 const OUTLIER_GROUPS: usize = 12;
 
-/// A longer string is not compared with others, bytes.
+/// Longer strings are not compared with others, bytes.
 pub(super) const VALUE_BYTES: usize = 64;
 
-/// A longer string has no pattern, bytes.
+/// Longer strings have no pattern, bytes.
 const PATTERN_BYTES: usize = 200;
 
-/// A whole number with no more digits is exact as a floating-point number.
+/// A whole number with at most this many digits is exact as a floating-point number.
 const EXACT_DIGITS: usize = 15;
 
-/// The most characters that are held of a value.
+/// The maximum number of characters held of a value.
 const SHOWN_CHARS: usize = 80;
 
 /// The kinds of JSON values, in the order of their counts.
@@ -59,18 +59,18 @@ impl Kind {
     }
 }
 
-/// A string in the form in which it is shown: as JSON, shortened.
+/// A string as shown: as JSON, shortened.
 pub(in crate::execution) fn shown_text(text: &str) -> String {
     serde_json::Value::from(crate::json::shorten(text, SHOWN_CHARS)).to_string()
 }
 
-/// A container in the form in which it is shown: as JSON, or the beginning of its JSON as a string.
+/// A container as shown: as JSON, or the beginning of its JSON as a string.
 pub(in crate::execution) fn shown_container(json: &[u8]) -> String {
     let json = well_formed(json);
     if json.chars().nth(SHOWN_CHARS).is_none() { json.into_owned() } else { shown_text(&json) }
 }
 
-/// The least and the greatest of some numbers.
+/// The smallest and the largest of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
     /// Both; `None` if there was no number.
@@ -112,7 +112,7 @@ impl Range {
 pub(super) struct ShortValue {
     kind: Kind,
     text: String,
-    /// How it was written at first, if that has escapes.
+    /// Its raw text where it first occurred, if that has escapes.
     written: Option<Box<[u8]>>,
     /// The group of a string's pattern.
     pattern: Option<usize>,
@@ -134,7 +134,7 @@ impl ShortValue {
 pub(in crate::execution) enum Wanted {
     /// All that the fields of a node show.
     All,
-    /// What a description shows: no outliers besides a rare kind, no lengths, and no names of what is inside an item.
+    /// What a description shows: no outliers except a rare kind, no lengths, and no names of what is inside an item.
     Told,
 }
 
@@ -177,7 +177,7 @@ pub(super) struct Field {
     pub numbers: Range,
     pub lengths: Range,
     pub values: Groups<ShortValue>,
-    /// Where values are among them.
+    /// The groups of known values.
     known: Known,
     pub patterns: Groups<Vec<u8>>,
     pub array_lengths: Groups<u64>,
@@ -185,7 +185,7 @@ pub(super) struct Field {
     pub example: Option<String>,
     /// The pattern of the last string; its memory is used again.
     pattern: Vec<u8>,
-    /// Strings whose pattern is not found faster than they are. Boxed, since few paths have them.
+    /// Recent strings, which are found faster than their patterns. Boxed, since few paths have them.
     recent: Option<Box<Recent>>,
 }
 
@@ -311,7 +311,7 @@ impl Field {
         }
     }
 
-    /// Notes of a string what its value alone does not tell.
+    /// Notes what the value of a string alone does not show.
     #[inline]
     fn note_text(&mut self, written: Written<'_>, place: &NumberedPlace) {
         if written.bytes.is_empty() {
@@ -327,7 +327,7 @@ impl Field {
         self.empty_items.add(place);
     }
 
-    /// Counts a value that was there before: its place among the numbers, lengths and patterns is known.
+    /// Counts a value that occurred before: its place among the numbers, lengths and patterns is known.
     fn is_known(&mut self, kind: Kind, written: Written<'_>, place: &NumberedPlace) -> bool {
         if written.bytes.len() > VALUE_BYTES || self.values.is_full() {
             return false;
@@ -398,7 +398,7 @@ impl Field {
         }
     }
 
-    /// The first value that differs from almost all others, if that is wanted; `objects` might have it.
+    /// The first value that differs from almost all others, if wanted; `objects` is how many might have it.
     pub(super) fn outlier(&self, objects: u64) -> Option<Outlier> {
         if self.wanted != Wanted::All {
             return None;
@@ -411,7 +411,7 @@ impl Field {
             .or_else(|| self.array_lengths.outlier())
     }
 
-    /// The first value of the rarest kind, if there are several; of equally rare ones, that of the later.
+    /// The first value of the rarest kind, if there are several; of equally rare kinds, the later one.
     pub(super) fn rarest_kind(&self) -> Option<Outlier> {
         let groups = || self.kinds.iter().map(|(_, group)| group);
         groups().rev().min_by_key(|group| group.count).filter(|_| groups().count() > 1).map(|group| group.outlier())
@@ -426,10 +426,10 @@ impl Field {
     }
 }
 
-/// Whether a string is written like a number: `12`, `-3.50`. One with a zero before other digits is a code.
+/// Whether a string is written like a number: `12`, `-3.50`. With a leading zero, it is a code.
 fn is_numeric(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
-    // Most strings are over after their first character.
+    // Most strings are ruled out by their first character.
     if !digits.first().is_some_and(u8::is_ascii_digit) {
         return false;
     }
@@ -438,7 +438,7 @@ fn is_numeric(text: &[u8]) -> bool {
     !is_code && parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a string is written like a JSON object or array: by its ends alone.
+/// Whether a string is written like a JSON object or array, judged by its ends alone.
 fn is_json_container(text: &[u8]) -> bool {
     matches!((text.first(), text.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))) && text.len() > 2
 }

@@ -2,7 +2,7 @@
 
 use super::NodePlace;
 
-/// Where an item is, and which one of the node's it is.
+/// Where an item is, and its number among the items of the node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::execution) struct NumberedPlace {
     pub(in crate::execution) place: NodePlace,

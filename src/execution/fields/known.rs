@@ -1,11 +1,11 @@
-//! Finds values that were there before, as most were, by how they are written.
+//! Finds values that occurred before, as most did, by their raw text.
 
 use crate::json::Written;
 
-/// Twice the most values of a path, so that few have the same slot.
+/// Twice the maximum number of values of a path, so that few have the same slot.
 const SLOTS: usize = 128;
 
-/// Where the values of a path are among its groups: a hash table with open addresses.
+/// The groups of a path's values: a hash table with open addressing.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The number of a group, counted from 1; 0 in a free slot. Boxed, since it is not needed once there are many values.
@@ -13,7 +13,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// The group that `is` the one of a value.
+    /// The group of a value, which `is` confirms.
     #[inline]
     pub(super) fn find(&self, written: Written<'_>, is: impl Fn(usize) -> bool) -> Option<usize> {
         let slots = self.slots.as_deref()?;
@@ -27,7 +27,7 @@ impl Known {
         }
     }
 
-    /// Notes where a value is. There must be fewer than there are slots.
+    /// Notes the group of a value. There must be fewer values than slots.
     pub(super) fn add(&mut self, written: Written<'_>, group: usize) {
         let slots = self.slots.get_or_insert_with(|| Box::new([0; SLOTS]));
         let mut slot = first_slot(written);
@@ -38,7 +38,7 @@ impl Known {
     }
 }
 
-/// Where a value is looked for first: the highest bits of a product depend on all bits of its factors.
+/// The first slot to search for a value: the highest bits of a product depend on all bits of its factors.
 fn first_slot(written: Written<'_>) -> usize {
     (written.fingerprint() >> (u64::BITS - SLOTS.ilog2())) as usize
 }

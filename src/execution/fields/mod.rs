@@ -39,7 +39,7 @@ use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver};
 use super::values::walk_item;
 use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, is_name};
 
-/// The most different values that are listed.
+/// The maximum number of different values listed.
 const LISTED_VALUES: usize = 16;
 
 /// A path with more different values is described by its range, not value by value.
@@ -48,7 +48,7 @@ const TOLD_VALUES: usize = 12;
 /// Fewer items have no distribution: one of them is the sample.
 const LEAST_ITEMS: u64 = 3;
 
-/// The most paths of a node that a description tells of.
+/// The maximum number of paths of a node in a description.
 const TELLING_FIELDS: usize = 32;
 
 /// Reads a [`FieldsView`]: the paths of a node's items, or the outliers of all nodes.
@@ -79,7 +79,7 @@ pub struct FieldsProjection {
     pub output: Option<u64>,
     /// Only this path and those below it.
     pub below: Option<String>,
-    /// That path, by the values of this one in the same item.
+    /// Divides the values of `below` by those of this path in the same item.
     pub by: Option<String>,
     /// Whether values of known secret keys in items are masked.
     pub redacts: bool,
@@ -104,7 +104,7 @@ pub struct FieldsView {
     pub outliers: Vec<PlacedOutlier>,
     /// The requested path by another one.
     pub by: Option<ByView>,
-    /// What divides the items of a node, each at the first node that has it; the strongest first.
+    /// Facts that divide the items of a node, each at the first node that has it; the strongest first.
     pub splits: Vec<Split>,
     /// Whether a node has more than 400 paths.
     pub has_more_paths: bool,
@@ -137,13 +137,13 @@ pub struct FieldView {
     pub numeric_texts: u64,
     /// How many strings begin and end like a JSON object or array.
     pub json_texts: u64,
-    /// The least and the greatest date, if all strings are dates in one form of ISO 8601.
+    /// The earliest and the latest date, if all strings are dates in one form of ISO 8601.
     pub dates: Option<(String, String)>,
-    /// How often values occur that name things, if one occurs again.
+    /// How often values that name things occur, if one occurs again.
     pub repeated: Option<Repeated>,
-    /// The least and the greatest number.
+    /// The smallest and the largest number.
     pub numbers: Range,
-    /// The least and the greatest length of strings, in characters, and of arrays; not in a description.
+    /// The smallest and the largest length of strings, in characters, and of arrays; not in a description.
     pub lengths: Range,
     /// How many different strings, numbers and booleans; `None` if there are more than 64.
     pub distinct: Option<usize>,
@@ -334,7 +334,7 @@ impl NodeFields {
         Self { by, ..Self::new(projection.below.clone(), Wanted::All) }
     }
 
-    /// Of all paths, or only of those below one.
+    /// For all paths, or only for those below one.
     fn new(below: Option<String>, wanted: Wanted) -> Self {
         let table = Table::new(below, SharedByPaths::new(wanted));
         Self { table, starts: Starts::default(), too_large: 0, by: None }
@@ -365,7 +365,7 @@ impl NodeFields {
         walk_item(json, redacts, &mut self.table)
     }
 
-    /// The paths whose values are worth telling, the most telling first; and what goes together.
+    /// The paths whose values are worth reporting, the most telling first; and facts that hold for the same items.
     pub(super) fn into_telling(mut self) -> (Vec<FieldView>, Vec<Together>) {
         self.end();
         let items = self.table.items;
@@ -382,8 +382,8 @@ impl NodeFields {
 }
 
 impl FieldView {
-    /// How often values occur that name the items, if one occurs again and most are different. Below an object, they name
-    /// something else, to which several items may refer.
+    /// How often values that name the items occur, if one occurs again and most are different. Below an object, they
+    /// name something else, to which several items may refer.
     pub fn told_repeated(&self) -> Option<&Repeated> {
         self.repeated.as_ref().filter(|names| names.distinct * 2 >= names.values && !self.path.contains('.'))
     }
@@ -436,7 +436,7 @@ pub enum Telling {
     Constant,
 }
 
-/// What is shown of a path; the node has so many items.
+/// What is shown of a path of a node with this many items.
 fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
     let mut kinds = [0; KINDS.len()];
     for (kind, group) in field.kinds.iter() {

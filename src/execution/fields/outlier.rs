@@ -1,4 +1,4 @@
-//! The rule that says which value is an outlier.
+//! The rule that decides whether a value is an outlier.
 //!
 //! With at least 20 values, the rare groups are outliers if they are at most 2 % (at least 1, at most 5), and each other
 //! group has at least ten times as many. Values are grouped by, in this order: their kind; being there at all; the value,
@@ -20,13 +20,13 @@ pub struct Outlier {
     pub value: Option<String>,
 }
 
-/// The most outliers.
+/// The maximum number of outliers.
 const MOST_OUTLIERS: u64 = 5;
 
-/// How many times as many values each common group has.
+/// How many times larger each common group is.
 const COMMON: u64 = 10;
 
-/// Whether so few of so many values differ that they are outliers.
+/// Whether the differing values are few enough to be outliers.
 pub(super) fn few(differing: u64, values: u64) -> bool {
     values >= LEAST_VALUES && (1..=(values / 50).clamp(1, MOST_OUTLIERS)).contains(&differing)
 }
@@ -36,7 +36,7 @@ pub(super) fn few(differing: u64, values: u64) -> bool {
 pub(super) struct Groups<K> {
     most: usize,
     groups: Vec<Group<K>>,
-    /// Whether there are more groups, so that none is counted any longer.
+    /// Whether there are more groups; then none is counted any longer.
     is_full: bool,
 }
 
@@ -88,7 +88,7 @@ impl<K> Groups<K> {
         known
     }
 
-    /// Says of the only group how many values it has, and the items that have one.
+    /// Sets how many values the only group has, and the items that have one.
     pub(super) fn set_only(&mut self, count: u64, items: ItemSet) {
         if let [only] = &mut self.groups[..] {
             (only.count, only.items) = (count, items);
@@ -135,7 +135,7 @@ impl<K> Groups<K> {
         self.groups.first().map(Group::outlier)
     }
 
-    /// The first value of a rare group, if so few are in one and all other groups are common.
+    /// The first value of a rare group, if few enough are in one and all other groups are common.
     pub(super) fn outlier(&self) -> Option<Outlier> {
         let total = self.groups.iter().map(|group| group.count).sum();
         let rare = || self.groups.iter().filter(|group| group.count <= MOST_OUTLIERS);

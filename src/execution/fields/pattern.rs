@@ -1,4 +1,4 @@
-//! The pattern of a string: what it is like, whatever its letters and digits are.
+//! The pattern of a string: its shape, whatever its letters and digits are.
 
 /// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.
 pub(super) fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
@@ -8,7 +8,7 @@ pub(super) fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
             'a'..='z' | 'A'..='Z' => 'a',
             '0'..='9' => '0',
             ..='\x7f' => char,
-            // Frequent ones, which the tables of Unicode take longer to find.
+            // Frequent letters, which the tables of Unicode take longer to find.
             'À'..='Ö'
             | 'Ø'..='ö'
             | 'ø'..='ÿ'
@@ -32,7 +32,7 @@ pub(super) fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
     }
 }
 
-/// As [`write_pattern`], for a text of ASCII. It has no branches: what a text holds cannot be predicted.
+/// Like [`write_pattern`], for ASCII text. It has no branches: the contents of a text cannot be predicted.
 pub(super) fn write_ascii_pattern(text: &[u8], pattern: &mut Vec<u8>) {
     const ALIKE: [u8; 128] = alike();
     let from = pattern.len();

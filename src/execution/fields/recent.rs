@@ -1,4 +1,4 @@
-//! Strings that were there a moment ago: the pattern of a long one takes longer to find than the string itself.
+//! Recent strings: finding the pattern of a long one takes longer than finding the string itself.
 
 use crate::json::Written;
 
@@ -13,7 +13,7 @@ const STRING_BYTES: usize = 200;
 pub(super) struct Recent {
     fingerprints: [u64; STRINGS],
     strings: Vec<(Vec<u8>, Option<usize>)>,
-    /// Which is replaced next.
+    /// The index of the string to replace next.
     next: usize,
 }
 

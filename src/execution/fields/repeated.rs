@@ -11,22 +11,22 @@ use super::dates::is_date;
 use super::item_set::NumberedPlace;
 use crate::json::Written;
 
-/// The most different names of one path.
+/// The maximum number of different names of one path.
 const PATH_NAMES: usize = 8 * 1024;
 
-/// The most different names of all paths of a node together.
+/// The maximum number of different names of all paths of a node together.
 const NODE_NAMES: usize = 32 * 1024;
 
-/// A longer string is no name, bytes.
+/// A longer string is not a name, bytes.
 const NAME_BYTES: usize = 64;
 
-/// After so many values, at least one of four must be a new one: names are not few.
+/// After this many values, at least one in four must be new: names have many different values.
 const PROBATION: u64 = 256;
 
-/// A longer number is measured, or not exact.
+/// A longer number is a measurement, or not exact.
 const NUMBER_DIGITS: usize = 15;
 
-/// The room for the names of a node that is left; clones share it.
+/// The room left for the names of a node; clones share it.
 #[derive(Clone, Debug)]
 pub(in crate::execution) struct Room(Rc<Cell<usize>>);
 
@@ -40,8 +40,8 @@ impl Default for Room {
 #[derive(Debug)]
 pub(super) struct Names {
     room: Room,
-    /// Where each of them is first, by its fingerprint; `None` if values with this path name nothing of the item, once one
-    /// was no name, or if there were too many.
+    /// The first place of each, by its fingerprint; `None` if values with this path name nothing of the item, one was
+    /// not a name, or there were too many.
     first: Option<HashMap<u64, NodePlace, BuildHasherDefault<IsHash>>>,
     /// Whether numbers with this path are names.
     has_numbers: bool,
@@ -55,11 +55,11 @@ pub(super) struct Names {
 pub struct Repetition {
     /// The value as JSON.
     pub value: String,
-    /// Where it is first, and where it is again.
+    /// Its first place, and its second.
     pub places: [NodePlace; 2],
 }
 
-/// How often values occur that name things.
+/// How often values that name things occur.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeated {
     /// How many values there are.
@@ -71,7 +71,7 @@ pub struct Repeated {
 }
 
 impl Names {
-    /// Of this path, if they are wanted. What is in a list is mentioned there: it occurs again.
+    /// For this path, if names are wanted. A value in a list is a mention, which may occur again.
     pub(super) fn new(path: &str, are_wanted: bool, room: &Room) -> Self {
         let first = (are_wanted && !path.contains("[]")).then(HashMap::default);
         Self { room: room.clone(), first, has_numbers: names_a_thing(path), values: 0, numbers: 0, repeated: None }
@@ -140,8 +140,8 @@ impl Names {
     }
 }
 
-/// Whether a string has a digit or an `@`, and neither white space nor escapes. It has no branches: what a text holds cannot be
-/// predicted.
+/// Whether a string has a digit or an `@`, and neither white space nor escapes. It has no branches: the contents of a
+/// text cannot be predicted.
 fn looks_like_a_name(text: &[u8]) -> bool {
     let (mut has_mark, mut has_other) = (false, false);
     for byte in text {
@@ -156,7 +156,7 @@ fn shown(written: Written<'_>, is_number: bool) -> String {
     if is_number { text.into_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
-/// Whether numbers with this path are the names of things, and not measured: `id`, `customerNo`, `order_number`.
+/// Whether numbers with this path name things, rather than being measurements: `id`, `customerNo`, `order_number`.
 fn names_a_thing(path: &str) -> bool {
     const ENDS: [&str; 8] = ["id", "no", "nr", "number", "code", "key", "ref", "num"];
     let name = path.rsplit('.').next().unwrap_or_default();
@@ -171,7 +171,7 @@ fn names_a_thing(path: &str) -> bool {
     })
 }
 
-/// Uses a fingerprint as it is.
+/// Uses a fingerprint, which is a hash already.
 #[derive(Debug, Default)]
 struct IsHash(u64);
 

@@ -45,7 +45,7 @@ pub(super) fn splits(node: &str, table: &Table<Field>) -> Vec<Split> {
     facts.map(|fact| Split { node: node.to_owned(), items: items.len, fact }).collect()
 }
 
-/// The strongest first; those of a kind stay in the order of execution.
+/// The strongest first; equally strong ones stay in the order of execution.
 pub(super) fn ranked(mut splits: Vec<Split>) -> Vec<Split> {
     splits.sort_by_key(Split::rank);
     splits

@@ -5,7 +5,7 @@ use super::item_set::{ItemSet, NumberedPlace};
 use crate::execution::values::ValueVisitor;
 use crate::json::{CUT_NAME_CHARS, Visitor, Written, begins_with, cut_name};
 
-/// The most paths of a node.
+/// The maximum number of paths of a node.
 pub(in crate::execution) const PATHS: usize = 400;
 
 /// What is known of the values with one path.
@@ -22,7 +22,7 @@ pub(in crate::execution) trait PathValues {
     /// A string.
     fn string(&mut self, text: Written<'_>, place: &NumberedPlace);
 
-    /// A container with so many members or elements.
+    /// A container with this many members or elements.
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: &NumberedPlace);
 
     /// A place that might have one has none.
@@ -78,7 +78,7 @@ struct PathNode<V> {
 }
 
 impl<V> PathNode<V> {
-    /// Whether it is of a member whose name is written like this.
+    /// Whether it belongs to a member with this raw name.
     fn is_named(&self, name: Written<'_>) -> bool {
         let inside = self.name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\":"));
         inside.is_some_and(|inside| name.is(inside))
@@ -91,7 +91,7 @@ struct Open {
     /// Its path; `None` if there are too many.
     node: Option<usize>,
     object: bool,
-    /// Which of the objects with this path it is, from 1.
+    /// Its number among the objects with this path, from 1.
     number: u64,
     /// The path of the member that usually comes next.
     expected: Option<usize>,

@@ -9,22 +9,22 @@ use indexmap::IndexMap;
 use super::field::{Field, KINDS, Kind};
 use super::item_set::ItemSet;
 
-/// The most different values of a path with a fact each.
+/// The maximum number of different values of a path with a fact each.
 const VALUES: usize = 12;
 
-/// Two paths with more different values are not compared with each other: each place has its zip code.
+/// Two paths with more different values are not compared with each other: each place has its own zip code.
 const FEW_VALUES: usize = 4;
 
 /// A fact about fewer items is an outlier, or a coincidence.
 const LEAST_ITEMS: u64 = 2;
 
-/// The most facts that are named together.
+/// The maximum number of facts named together.
 const CLAIMS: usize = 5;
 
-/// The most values that hold for the same items that are compared with each other.
+/// The maximum number of values holding for the same items that are compared with each other.
 const COMPARED: usize = 40;
 
-/// The most of a node.
+/// The maximum number of sets of facts of a node.
 const MOST: usize = 16;
 
 /// Facts that hold for the same items.
@@ -43,7 +43,7 @@ pub struct Together {
 pub struct Claim {
     /// The path of the value.
     pub path: String,
-    /// What it is.
+    /// What is claimed of it.
     pub is: Claimed,
 }
 
@@ -63,7 +63,7 @@ pub enum Claimed {
 }
 
 impl Together {
-    /// Whether it is only about values, as where each country has its currency.
+    /// Whether it is only about values, as when each country has its currency.
     pub fn is_of_values(&self) -> bool {
         self.claims.iter().all(|claim| matches!(claim.is, Claimed::Value(_)))
     }
@@ -105,7 +105,7 @@ pub(super) fn together<'f>(fields: impl Iterator<Item = (&'f str, &'f Field)>, a
     });
     let mut found = Vec::new();
     for (at, Class { items, claims }) in classes.values().enumerate() {
-        // What holds for all other items says the same.
+        // A fact about all other items says the same.
         let mirror = classes.get_index_of(&items.complement(all).key());
         let is_told = mirror.is_some_and(|mirror| (all.len - items.len, mirror) < (items.len, at));
         if !is_told {
@@ -125,7 +125,7 @@ fn claims(field: &Field, is_in_list: bool, all: ItemSet, mut each: impl FnMut(It
     if field.kinds.len() > 1 {
         field.kinds.iter().for_each(|(kind, group)| each(group.items, Claimed::Kind(KINDS[*kind as usize])));
     }
-    // Of an element of a list, some may be there.
+    // In a list, some of the elements may have it.
     if !is_in_list {
         each(field.items, Claimed::There);
         each(field.items.complement(all), Claimed::Missing);
@@ -174,7 +174,7 @@ fn remove_renamed(classes: &mut IndexMap<(u64, u64), Class>, values: &HashMap<&s
     }
 }
 
-/// Keeps one of the facts about the values of the same paths: that about the fewest items.
+/// Keeps one of the facts about the values of the same paths: the one about the fewest items.
 fn keep_one_of_values(found: &mut Vec<Together>) {
     let paths = |one: &Together| one.claims.iter().map(|claim| claim.path.clone()).collect::<Vec<_>>();
     let fewest = |one: &Together, among: &[Together]| {

@@ -1,5 +1,5 @@
-//! Addresses in a text: URLs, e-mail, IP, paths of files. Each function returns where the one that starts here ends.
-//! URLs, UUIDs and IP of version 4 start where a word could start; the caller has checked that.
+//! Addresses in a text: URLs, e-mail and IP addresses, paths of files. Each function returns the end of the address
+//! that starts here. URLs, UUIDs and IPv4 addresses start where a word could start; the caller has checked that.
 
 use super::characters::{is_digit, is_space, is_word};
 use super::text::Text;
@@ -32,7 +32,7 @@ pub(super) fn push_url(url: Text, out: &mut String) {
     out.push_str("/*");
 }
 
-/// Addresses of e-mail. Every character of what may be a local part could start one: its end is looked for once.
+/// E-mail addresses. Every character of a possible local part could start one: its end is searched for once.
 #[derive(Debug, Default)]
 pub(super) struct Emails {
     local_end: usize,
@@ -40,7 +40,7 @@ pub(super) struct Emails {
 }
 
 impl Emails {
-    /// An address of e-mail.
+    /// An e-mail address.
     pub(super) fn email(&mut self, text: Text, at: usize) -> Option<usize> {
         if at >= self.local_end {
             self.local_end = text.run(at, is_local);
@@ -82,7 +82,7 @@ fn is_hex(char: char) -> bool {
     char.is_ascii_hexdigit()
 }
 
-/// An IP address of version 4, with or without a port.
+/// An IPv4 address, with or without a port.
 pub(super) fn ip4(text: Text, at: usize) -> Option<usize> {
     let mut end = at;
     for _ in 0..3 {
@@ -92,7 +92,7 @@ pub(super) fn ip4(text: Text, at: usize) -> Option<usize> {
     [port(text, end), Some(end)].into_iter().flatten().find(|end| text.is_end(*end))
 }
 
-/// An IP address of version 6: at least four groups, or `::1` with or without a port.
+/// An IPv6 address: at least four groups, or `::1` with or without a port.
 pub(super) fn ip6(text: Text, at: usize) -> Option<usize> {
     let is_part = |char| is_word(char) || char == ':';
     text.one(at, |char| is_hex(char) || char == ':')?;

@@ -1,4 +1,4 @@
-//! Classes of characters, as Python's regular expressions have them, which the reference uses.
+//! Classes of characters as in Python's regular expressions, which the reference uses.
 //!
 //! Python's `\w` has the letters (L) and numbers (N) of Unicode; Rust's `is_alphanumeric` also characters that are
 //! alphabetic without being letters: vowel signs and other marks (M), and letters in circles (So).
@@ -37,8 +37,8 @@ fn is_mark(char: char) -> bool {
     before.checked_sub(1).and_then(|at| MARKS.get(at)).is_some_and(|(_, last)| code <= *last)
 }
 
-/// The first and the last of characters that are alphabetic and no letters (M and So), of Unicode 14. A range goes on over
-/// characters that `is_alphanumeric` does not have anyway.
+/// Ranges of characters that are alphabetic but not letters (M and So), of Unicode 14. A range may include characters
+/// that `is_alphanumeric` does not have anyway.
 #[rustfmt::skip]
 const MARKS: [(u32, u32); 161] = [
     (0x345, 0x36f), (0x5b0, 0x5c7), (0x610, 0x61a), (0x64b, 0x65f), (0x670, 0x670), (0x6d6, 0x6e4), (0x6e7, 0x6ed),

@@ -1,4 +1,4 @@
-//! Dates and times. Each function returns where the one that starts here ends; the caller has checked that a word could
+//! Dates and times. Each function returns the end of the one that starts here; the caller has checked that a word could
 //! start there.
 
 use super::characters::{is_digit, is_space};
@@ -51,7 +51,7 @@ fn numbers(text: Text, at: usize) -> Option<usize> {
 /// A time of day: `12:30`, `12:30:00.000`, `9:30 pm`.
 pub(super) fn time(text: Text, at: usize) -> Option<usize> {
     let minutes = text.digits(at, 1..=2).and_then(|at| sixtieth(text, at))?;
-    // What is no part of a time ends it before: `12:30:00.5x` is `12:30:00` and more.
+    // A time ends before what is not part of it: `12:30:00.5x` is `12:30:00` and more.
     [seconds(text, minutes), sixtieth(text, minutes).unwrap_or(minutes), minutes].into_iter().find_map(|end| {
         let blank = text.one(end, is_space).unwrap_or(end);
         let half =
@@ -74,13 +74,13 @@ fn sixtieth(text: Text, at: usize) -> Option<usize> {
     text.literal(at, ":").and_then(|at| two(text, at))
 }
 
-/// `:30.123`, where there are any.
+/// `:30.123`, if there are any.
 fn seconds(text: Text, at: usize) -> usize {
     let Some(end) = sixtieth(text, at) else { return at };
     text.literal(end, ".").and_then(|at| text.digits(at, 1..=usize::MAX)).unwrap_or(end)
 }
 
-/// `Z`, `+01:00`, `+0100`, where there is one.
+/// `Z`, `+01:00`, `+0100`, if there is one.
 fn zone(text: Text, at: usize) -> usize {
     let offset = || {
         let minutes = text.one(at, |char| char == '+' || char == '-').and_then(|at| two(text, at))?;

@@ -1,16 +1,16 @@
-//! What is a name and what a value, decided by all texts of one node.
+//! Decides by all texts of one node what is a name and what is a value.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Kind;
 
-/// The most kinds that may differ in quoted names only.
+/// The maximum number of kinds that may differ in quoted names only.
 const FEW_NAMES: usize = 5;
 
-/// How many kinds that differ in one word are one.
+/// The minimum number of kinds differing in one word that become one.
 const MANY_WORDS: usize = 4;
 
-/// The fewest words of a kind that may lose one.
+/// The minimum number of words of a kind that may lose one.
 const LEAST_WORDS: usize = 3;
 
 /// How many words a kind may lose.
@@ -18,8 +18,9 @@ const ROUNDS: usize = 2;
 
 /// The kinds of texts of one (workflow, node, name, code), in the order given; equal ones may repeat.
 ///
-/// If more than five kinds differ in quoted names only, these go, too. If four or more kinds with the same number of words
-/// differ in one word, it becomes `*`, twice at most. So the kind of a text depends on the others: it is no id.
+/// If more than five kinds differ only in quoted names, the names are dropped, too. If four or more kinds with the same
+/// number of words differ in one word, it becomes `*`, twice at most. So the kind of a text depends on the others: it
+/// is not an id.
 ///
 /// ```
 /// use n8n_lens::execution::kind::{Kind, merged};
@@ -43,12 +44,12 @@ pub fn merged(kinds: &[Kind]) -> Vec<String> {
     merged
 }
 
-/// Kinds that lose a word, with what is left: that word in which most kinds differ, the first of several.
+/// Kinds that lose a word, with what is left: the word in which most kinds differ, the first of several.
 fn without_word(kinds: &[String]) -> HashMap<&str, String> {
     let distinct: HashSet<&str> = kinds.iter().map(String::as_str).collect();
     let mut open: Vec<Around> = distinct.into_iter().filter_map(Around::first).collect();
     let mut best: HashMap<&str, (usize, Around)> = HashMap::new();
-    // One place of all kinds at a time: memory for their number, not for all their words.
+    // One word of each kind at a time: memory depends on the number of kinds, not on all their words.
     while !open.is_empty() {
         let mut alike: HashMap<_, usize> = HashMap::new();
         for one in &open {

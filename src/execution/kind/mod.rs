@@ -1,5 +1,5 @@
-//! The kind of an error's text: what is left of a message when the values in it are gone, so that equal failures of
-//! different orders, hosts and days are one.
+//! The kind of an error's text: what is left of a message without the values in it, so that equal failures of different
+//! orders, hosts and days become one.
 //!
 //! A failure's key is its workflow, node, `name`, `httpCode`, and the kinds of its `message` and its `description`: n8n's
 //! `NodeApiError` has one fixed message per HTTP status, and the cause is in the description.
@@ -12,12 +12,12 @@
 //!    and random words (`values`).
 //! 5. A list of equal values becomes one of them, white space one blank, and 300 characters are kept.
 //!
-//! What is a name and what a value is often decided only by the others ([`merged`]): the texts of one workflow, node, name
-//! and code.
+//! Often only the other texts of the same workflow, node, name and code show what is a name and what is a value
+//! ([`merged`]).
 //!
-//! The reference is a program with regular expressions, `fingerprint.py` of the specification. `fixtures/kinds.json` holds
-//! what it said. Known differences: characters that Unicode added after version 14, where Python 3.11 knows no letters,
-//! marks or digits; a lone surrogate, which a Rust string cannot hold.
+//! The reference is a program with regular expressions, `fingerprint.py` of the specification. `fixtures/kinds.json`
+//! holds its output. Known differences: characters that Unicode added after version 14, where Python 3.11 knows no
+//! letters, marks or digits; a lone surrogate, which a Rust string cannot hold.
 
 mod addresses;
 mod characters;
@@ -38,17 +38,17 @@ use self::characters::{is_line_break, is_space};
 use self::quoted::Quotes;
 use self::text::Text;
 
-/// The most characters of a kind.
+/// The maximum number of characters of a kind.
 const KIND_CHARS: usize = 300;
 
-/// The most characters of a text that are looked at, and of how many lines.
+/// The maximum number of characters read of a text, and of lines.
 const READ_CHARS: usize = 1000;
 const READ_LINES: usize = 2;
 
 /// What stands for equal values in a row.
 const LISTED: [&str; 3] = ["*", "\"…\"", "'…'"];
 
-/// What is between values of a list.
+/// The separators between values of a list.
 const SEPARATORS: [&str; 3] = [", ", " and ", ","];
 
 /// The kind of one text, with and without the names that it quotes; each has at most 300 characters.
@@ -71,7 +71,7 @@ pub struct Kind {
 impl Kind {
     /// The kind of a message or a description.
     pub fn of(text: &str) -> Self {
-        // Names are long, and their marks short: a coarse kind comes from twice as much.
+        // Names are long, and their marks short: a coarse kind is made from twice as much text.
         let long = fine(text, 2 * KIND_CHARS);
         Self { coarse: coarse(&long, KIND_CHARS), fine: long.chars().take(KIND_CHARS).collect() }
     }
@@ -171,7 +171,7 @@ fn after_list<'a>(mut rest: &'a str, value: &str) -> &'a str {
     rest
 }
 
-/// White space becomes one blank, and none at the ends.
+/// White space becomes one blank, without any at the ends.
 fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split(is_space).filter(|word| !word.is_empty()) {

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::characters::is_word;
 use super::text::Text;
 
-/// The most characters between marks; with `"`, an escape counts as one.
+/// The maximum number of characters between marks; with `"`, an escape counts as one.
 const MOST_CHARS: usize = 200;
 
-/// The most characters of a name.
+/// The maximum number of characters of a name.
 const NAME_CHARS: usize = 40;
 
 /// Marks without escapes.
@@ -24,7 +24,7 @@ pub(super) struct Quoted<'a> {
 }
 
 impl Quoted<'_> {
-    /// Whether it tells kinds apart: nothing, a name, JSON or HTML.
+    /// Whether it distinguishes kinds: an empty text, a name, JSON or HTML.
     pub(super) fn is_shown(&self) -> bool {
         let first = self.inner.iter().find(|char| **char != '\\');
         first.is_none_or(|char| "{[<".contains(*char)) || is_name(self.inner)
@@ -50,7 +50,7 @@ fn is_name(text: &[char]) -> bool {
 pub(super) struct Quotes<'a> {
     text: Text<'a>,
     at: usize,
-    /// Where the next mark is that closes, for each pair of [`MARKS`]: searched for once, however many open.
+    /// Where the next closing mark is, for each pair of [`MARKS`]: searched for once, however many are open.
     closing: [usize; MARKS.len()],
 }
 
@@ -67,7 +67,7 @@ impl<'a> Quotes<'a> {
         Some(Quoted { range: start..at + 1, marks: [open, close], inner })
     }
 
-    /// Where `"` closes that opens here.
+    /// Where the `"` that opens here closes.
     fn escaped(&self, start: usize) -> Option<usize> {
         let mut at = start + 1;
         for _ in 0..=MOST_CHARS {
@@ -81,7 +81,7 @@ impl<'a> Quotes<'a> {
         None
     }
 
-    /// Where another mark closes that opens here.
+    /// Where another mark that opens here closes.
     fn plain(&mut self, start: usize, open: char) -> Option<(char, usize)> {
         let pairs = MARKS.iter().zip(&mut self.closing);
         let ((_, close), closing) = pairs.into_iter().find(|((its, _), _)| *its == open)?;

@@ -1,4 +1,4 @@
-//! Statuses that tell failures apart: 404 and 500 must not become one `*`.
+//! Statuses that distinguish failures: 404 and 500 must not become one `*`.
 
 use super::characters::{is_digit, is_space};
 use super::text::Text;
@@ -18,7 +18,7 @@ pub(super) fn kept(text: Text) -> Vec<usize> {
     kept
 }
 
-/// Where the status starts that starts here, or the words before it.
+/// Where the status starts, if it or the words before it start here.
 fn status(text: Text, at: usize) -> Option<usize> {
     match text.get(at)? {
         '1'..='5' => at_start(text, at).or_else(|| smtp(text, at)),

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::{Kind, merged};
 
-/// What the reference said: `{pairs: [[text, fine, coarse], …], sets: [[[text, kind], …], …]}`.
+/// The output of the reference: `{pairs: [[text, fine, coarse], …], sets: [[[text, kind], …], …]}`.
 const REFERENCE: &str = include_str!("../../../fixtures/kinds.json");
 
 fn strings(list: &Value) -> Vec<&str> {

@@ -1,10 +1,11 @@
-//! Characters and what is at a place of them. A pattern is a chain of steps: each takes a place and returns where it ends.
+//! Characters, and what is at a place in them. A pattern is a chain of steps: each takes a place and returns where it
+//! ends.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::characters::{is_digit, is_word};
 
-/// The characters of a text, or of a part that is looked at alone.
+/// The characters of a text, or of a part of it without its context.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a>(pub &'a [char]);
 
@@ -42,12 +43,12 @@ impl<'a> Text<'a> {
         self.get(at).is_some_and(is)
     }
 
-    /// The end of such characters, as many as there are.
+    /// The end of a run of such characters, which may be empty.
     pub(super) fn run(self, at: usize, is: impl Fn(char) -> bool) -> usize {
         at + self.0.iter().skip(at).take_while(|char| is(**char)).count()
     }
 
-    /// The end of such characters, if there is one.
+    /// The end of a run of such characters, if it is not empty.
     pub(super) fn some(self, at: usize, is: impl Fn(char) -> bool) -> Option<usize> {
         Some(self.run(at, is)).filter(|end| *end > at)
     }
@@ -71,13 +72,13 @@ impl<'a> Text<'a> {
         words.iter().find_map(|word| self.literal(at, word))
     }
 
-    /// The end of at least and at most as many characters.
+    /// The end of such characters, at most the upper bound of `count`; `None` if there are fewer than the lower bound.
     pub(super) fn count(self, at: usize, count: RangeInclusive<usize>, is: impl Fn(char) -> bool) -> Option<usize> {
         let taken = self.0.iter().skip(at).take(*count.end()).take_while(|char| is(**char)).count();
         (taken >= *count.start()).then_some(at + taken)
     }
 
-    /// The end of at least and at most as many digits.
+    /// The end of digits, counted in the same way.
     pub(super) fn digits(self, at: usize, count: RangeInclusive<usize>) -> Option<usize> {
         self.count(at, count, is_digit)
     }

@@ -13,7 +13,7 @@ use super::words::{push_word, word};
 enum Value {
     /// Scheme and host are shown.
     Url(usize),
-    /// What is not random in it is shown.
+    /// Only its parts that are not random are shown.
     Word(usize),
     /// It is shown if it is a kept status.
     Number(usize),
@@ -21,7 +21,7 @@ enum Value {
     Hidden(usize),
 }
 
-/// Appends a part of a text without its values. It is looked at alone: what is outside of it is no context.
+/// Appends a part of a text without its values. It is read alone: the text around it is not context.
 pub(super) fn push(text: Text, part: Range<usize>, kept: &[usize], out: &mut String) {
     let start = part.start;
     let text = Text(text.slice(part));

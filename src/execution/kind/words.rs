@@ -7,7 +7,7 @@ pub(super) fn word(text: Text, at: usize) -> Option<usize> {
     text.count(at, 8..=usize::MAX, |char| char.is_ascii_alphanumeric() || char == '_' || char == '-')
 }
 
-/// Appends a [`word`] without what is random in it: the word, or each of its parts.
+/// Appends a [`word`] without what is random: all of it, or some of its parts.
 pub(super) fn push_word(word: Text, out: &mut String) {
     let is_number = word.0.iter().all(char::is_ascii_digit);
     let is_whole = !word.0.contains(&'_');

@@ -9,7 +9,7 @@ pub(super) struct Answers<'a> {
     tree: &'a PathTree,
     answers: &'a mut Vec<Answer>,
     open: Vec<Open>,
-    /// Where the value of the member is that was named last.
+    /// The place of the value of the member that was named last.
     member: Option<usize>,
 }
 

@@ -7,7 +7,7 @@ use crate::json::{Cursor, Excerpt, FaultKind, ReadError, Visitor, WALKED_LEVELS,
 
 /// Receives the parts of an item, in the order of the text.
 pub(super) trait Events {
-    /// A container begins. If it returns `false`, nothing of what is in it follows, nor its end.
+    /// A container begins. If it returns `false`, neither its contents nor its end follow.
     fn open(&mut self, object: bool) -> bool;
 
     /// A member has this name; its value follows.
@@ -65,7 +65,7 @@ fn scalar<R: Read>(cursor: &mut Cursor<R>) -> Result<Kind, ReadError> {
     })
 }
 
-/// Hears the parts of a text.
+/// Receives the parts of a text.
 struct Heard<'e, E>(Spared<&'e mut E>);
 
 impl<E: Events> Visitor for Heard<'_, E> {
@@ -110,7 +110,7 @@ impl<E: Events> Events for &mut E {
     }
 }
 
-/// Nobody may receive them.
+/// There may be no receiver.
 impl<E: Events> Events for Option<E> {
     fn open(&mut self, object: bool) -> bool {
         self.as_mut().is_some_and(|events| events.open(object))
@@ -150,7 +150,7 @@ impl<A: Events, B: Events> Events for Both<A, B> {
         if one || other {
             return true;
         }
-        // Nothing of it follows, nor its end.
+        // Neither its contents nor its end follow.
         self.0.passed -= 1;
         self.1.passed -= 1;
         false
@@ -175,7 +175,7 @@ impl<A: Events, B: Events> Events for Both<A, B> {
 /// Receives all parts, and passes on those that are of interest.
 struct Spared<E> {
     events: E,
-    /// How many containers are open that are passed over.
+    /// How many open containers are skipped.
     passed: usize,
 }
 

@@ -1,16 +1,16 @@
-//! The paths that the first items of a list have, to know what a path that no item has may have been meant to be.
+//! The paths that the first items of a list have, to suggest the intended one for a path that no item has.
 
 use super::events::Events;
 use super::{KNOWN_ITEMS, Step};
 use crate::execution::fields::Kind;
 
-/// The most paths that are known of a list.
+/// The maximum number of known paths of a list.
 const PATHS: usize = 400;
 
-/// Longer names are not known, bytes.
+/// Longer names are ignored, bytes.
 const NAME_BYTES: usize = 200;
 
-/// Deeper values are not known.
+/// Deeper values are ignored.
 const LEVELS: usize = 16;
 
 /// A value of an item, an index of [`KnownPaths`].
@@ -21,7 +21,7 @@ pub(super) const JSON: usize = 0;
 pub(super) struct KnownPaths {
     /// The first one is the item's `json`.
     places: Vec<Known>,
-    /// How many items were looked at.
+    /// How many items were examined.
     items: u64,
     /// The memory that they take, an estimate.
     pub(super) bytes: usize,
@@ -30,12 +30,12 @@ pub(super) struct KnownPaths {
 /// A value of an item.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// Where the container is that it is in.
+    /// The place of the container that it is in.
     parent: usize,
     /// The name of a member; `None` for the elements of an array.
     pub(super) name: Option<String>,
     pub(super) parts: Vec<usize>,
-    /// Whether something may be below it: it is a container, or `null` for want of one.
+    /// Whether something may be below it: it is a container, or `null` in place of one.
     pub(super) leads_on: bool,
 }
 
@@ -59,7 +59,7 @@ impl KnownPaths {
         self.places.get(at)
     }
 
-    /// All values, each after the container that it is in.
+    /// All values, each after its container.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, &Known)> {
         self.places.iter().enumerate().skip(1)
     }
@@ -74,7 +74,7 @@ impl KnownPaths {
         path
     }
 
-    /// Where the path goes on from a value with a step.
+    /// Where a step leads from a value.
     pub(super) fn next(&self, at: usize, step: &Step) -> Option<usize> {
         self.part(at, if let Step::Name(name) = step { Some(name) } else { None })
     }
@@ -106,7 +106,7 @@ pub(super) struct KnownItem<'k> {
     known: &'k mut KnownPaths,
     /// The containers that are open; the first one is the item.
     open: Vec<Open>,
-    /// Where the value of the member is that was named last.
+    /// The place of the value of the member that was named last.
     next: Option<usize>,
 }
 
@@ -117,7 +117,7 @@ struct Open {
 }
 
 impl KnownItem<'_> {
-    /// Where the value is that begins; `None` if it is not known.
+    /// The place of the value that begins; `None` if it is not known.
     fn value(&mut self) -> Option<usize> {
         match self.open.last().copied() {
             Some(Open { at, object: false }) => self.known.part_or_new(at, None),

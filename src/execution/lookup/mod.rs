@@ -1,11 +1,11 @@
-//! The look-up: how often the items that a node really received, or that another node output, have a path.
+//! The look-up: how often the items that a node actually received, or that another node output, have a path.
 //!
 //! An expression such as `$json.customer.name` names a path in the items of its node's input; one such as
-//! `$('Orders').first().json.total` names one in the output of another node. Here such a reference is a [`Question`]. What an
-//! expression means, and what is wrong with it, is not known here.
+//! `$('Orders').first().json.total` names one in the output of another node. Here such a reference is a [`Question`].
+//! This module does not know what an expression means, or what is wrong with it.
 //!
-//! The body is read twice. The first pass ([`RunsProjection`]) reads which nodes ran and which outputs each received, and
-//! the workflow that ran. From that and from the questions follows a [`Plan`]: which paths to look for in which lists of items.
+//! The body is read twice. The first pass ([`RunsProjection`]) reads which nodes ran and which outputs each received,
+//! and the workflow that ran. That and the questions make a [`Plan`]: which paths to look for in which lists of items.
 //! The second pass ([`LookupProjection`]) counts.
 //!
 //! # What is counted
@@ -19,20 +19,20 @@
 //!   JavaScript, an index can also name a member, and a name such as `"0"` an element.
 //!   A path that leads to `null` is there; nothing is below `null`, a number or a boolean, and below a string are its characters,
 //!   by index.
-//! - Items of any size are looked at. Containers nested deeper than [`WALKED_LEVELS`](crate::json::WALKED_LEVELS) count as
+//! - Items of any size are examined. Containers nested deeper than [`WALKED_LEVELS`](crate::json::WALKED_LEVELS) count as
 //!   empty, as for the fields.
 //!
 //! # Cost
 //!
-//! Items are looked at where they lie, by the marks of the filter: only the members on the way of a path are read, and only
-//! an item whose answers differ from those of the item before it reaches the reader. Memory: 3 MiB for what the nodes received,
-//! as much again for what the questions need of it; 500 bytes for each question; 2 MiB for the paths of the first
-//! 100 items of each list, for what a path may have been meant to be.
+//! Items are examined in place, by the marks of the filter: only the members on the way of a path are read, and only an
+//! item whose answers differ from those of the item before it reaches the reader. Memory: 3 MiB for what the nodes
+//! received, as much again for what the questions need of it; 500 bytes for each question; 2 MiB for the paths of the
+//! first 100 items of each list, to suggest intended paths.
 //!
 //! # Limits
 //!
-//! 4,000 questions; 400 different paths in the items of one node; 16,000 pairs of a question and an output; 24 steps of a
-//! path; 1,000 characters of a name. Questions beyond them are not looked up, and say so ([`Outcome::OverLimit`]).
+//! 4,000 questions; 400 different paths in the items of one node; 16,000 pairs of a question and an output; 24 steps of
+//! a path; 1,000 characters of a name. Questions beyond them are not looked up ([`Outcome::OverLimit`]).
 //!
 //! # Example
 //!
@@ -89,25 +89,25 @@ use super::runs as walk;
 pub use super::trace::Place;
 use crate::json::{Capture, Cursor, Keep, Projection, Pruner};
 
-/// The most questions.
+/// The maximum number of questions.
 pub const QUESTIONS: usize = 4000;
 
-/// The most different paths in the items of one node.
+/// The maximum number of different paths in the items of one node.
 pub const PATHS: usize = 400;
 
-/// The most steps of a path: nothing below the walked levels can be found.
+/// The maximum number of steps of a path: nothing below the walked levels can be found.
 const STEPS: usize = 24;
 
-/// The most characters of a name in a path.
+/// The maximum number of characters of a name in a path.
 const NAME_CHARS: usize = 1000;
 
-/// The most pairs of a question and an output in which it is looked up.
+/// The maximum number of pairs of a question and an output in which it is looked up.
 const ASKS: usize = 16_000;
 
-/// How many items of a list are looked at for all paths that they have.
+/// How many items of a list are searched for all of their paths.
 const KNOWN_ITEMS: u64 = 100;
 
-/// What is asked.
+/// A question: whether items have a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// The node that asks.
@@ -121,9 +121,9 @@ pub struct Question {
 /// The items in which a path is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// Those that the node received.
+    /// The items that the node received.
     Input(Which),
-    /// Those that another node output.
+    /// The items that another node output.
     Output {
         /// The node.
         node: String,
@@ -145,7 +145,7 @@ pub enum Which {
     Index(u64),
 }
 
-/// What becomes of a question.
+/// The outcome of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// The path was looked up. There may have been no items.
@@ -153,7 +153,7 @@ pub enum Outcome {
     LookedUp,
     /// The node that asks did not run.
     NotRun,
-    /// It did, but not the node whose output is asked for.
+    /// It did, but the node whose output is requested did not.
     SourceNotRun,
     /// It received nothing: it is a trigger.
     NoInput,
@@ -170,13 +170,14 @@ pub enum Outcome {
 pub struct Found {
     /// Whether the path was looked up; if not, there are no counts.
     pub outcome: Outcome,
-    /// How many items were looked at.
+    /// How many items were examined.
     pub items: u64,
     /// How many of them have the path.
     pub have: u64,
     /// How many values of each of [`KINDS`].
     pub kinds: [u64; KINDS.len()],
-    /// The first item without the path, in the order in which n8n ran the nodes. Of an own input, `output` is the input.
+    /// The first item without the path, in the order in which n8n ran the nodes. For an own input, `output` is the
+    /// input.
     pub first_missing: Option<Place>,
     /// The first item with a value of each kind.
     pub first_of_kind: [Option<Place>; KINDS.len()],

@@ -1,11 +1,11 @@
-//! What a path that no item has may have been meant to be: a path that items have.
+//! The path probably meant by a path that no item has: one that items have.
 
 use std::collections::HashMap;
 
 use super::Step;
 use super::known::{JSON, KnownPaths};
 
-/// How a known path differs from the one that is asked for; the likeliest first.
+/// How a known path differs from the requested one; the likeliest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Differs {
     /// One name, in case or punctuation.
@@ -24,10 +24,10 @@ enum Differs {
     InPlaceThenUnknown,
 }
 
-/// How likely a known path is meant; the least is the likeliest.
+/// How likely a known path is the intended one; the smallest is the likeliest.
 type Rank = (Differs, usize, usize, usize);
 
-/// The known path that is most likely meant by one that no item has; `None` if none is like it.
+/// The known path most likely meant by one that no item has; `None` if none is similar.
 pub(super) fn nearest<'k>(asked: &[Step], known: impl Iterator<Item = &'k KnownPaths>) -> Option<Vec<Step>> {
     let mut nearest: Option<(Rank, Vec<Step>)> = None;
     for known in known {
@@ -56,7 +56,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks for the first name that is missing among those beside it.
+    /// Looks for the first missing name among its siblings.
     fn beside(&mut self, at: usize, has: usize) {
         let Step::Name(name) = &self.asked[has] else { return };
         let parts = self.known.place(at).map_or(&[][..], |place| &place.parts);
@@ -75,7 +75,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks for the names from the first one that is missing on, the last one first, wherever they are.
+    /// Looks anywhere for the names from the first missing one on, the last one first.
     fn elsewhere(&mut self, has: usize) {
         for from in (has..self.asked.len()).rev() {
             let Step::Name(name) = &self.asked[from] else { continue };
@@ -111,7 +111,7 @@ impl Search<'_> {
         Rest::Known
     }
 
-    /// How many names a known path and the beginning of the one that is asked for have in common, in the same order.
+    /// How many names a known path and the beginning of the requested one have in common, in the same order.
     fn shared(&self, path: &[Option<&str>], from: usize) -> usize {
         let names =
             self.asked[..=from].iter().filter_map(|step| if let Step::Name(name) = step { Some(name) } else { None });
@@ -126,7 +126,7 @@ impl Search<'_> {
         counts[path.len()]
     }
 
-    /// A known path with the numbers of elements that are asked for, or else those of the first ones, and what comes after it.
+    /// A known path with the requested numbers of elements, or else those of the first ones, and what comes after it.
     fn indexed(&self, path: &[Option<&str>], from: usize) -> Vec<Step> {
         let mut indexes = self.asked[..from].iter().filter(|step| matches!(step, Step::Index(_))).cloned();
         let steps = path.iter().map(|name| match name {
@@ -152,8 +152,8 @@ enum Rest {
     Absent,
 }
 
-/// How much two names are alike: whether they differ only in case and punctuation, and by how many slips. `None` if they are
-/// not alike.
+/// How similar two names are: whether they differ only in case and punctuation, and by how many slips. `None` if they
+/// are not similar.
 fn likeness(name: &str, other: &str) -> Option<(bool, usize)> {
     let longest = name.chars().count().max(other.chars().count());
     // Names of a value that is larger than a name are not compared: it would take too long.
@@ -164,7 +164,7 @@ fn likeness(name: &str, other: &str) -> Option<(bool, usize)> {
     if are_alike(name, other) {
         return Some((true, slips));
     }
-    // Of a short name one letter is too much of it to be another one.
+    // In a short name, one different letter makes it another name.
     let is_short = longest < 4;
     let is_slip = longest > 1 && slips <= (longest / 5).max(1) && !(is_short && is_substitution(name, other));
     is_slip.then_some((false, slips))

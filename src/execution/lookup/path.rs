@@ -9,7 +9,7 @@ pub enum Step {
     Index(u64),
 }
 
-/// A path as it is written in an expression: `lines[0].taxRate`, `["a name"].b`. A name that is no identifier stands in
+/// A path as written in an expression: `lines[0].taxRate`, `["a name"].b`. A name that is not an identifier is put in
 /// brackets, as JSON.
 ///
 /// ```

@@ -20,7 +20,7 @@ pub(super) struct PathTree {
 /// A value that paths lead to, or over.
 #[derive(Debug, Default)]
 struct Place {
-    /// All of them, the elements by their index as a name.
+    /// All members; elements have their index as a name.
     members: Vec<(String, usize)>,
     elements: Vec<(u64, usize)>,
     /// The number of the path that ends here.
@@ -105,7 +105,7 @@ impl PathTree {
         if object { !members.is_empty() } else { !elements.is_empty() }
     }
 
-    /// Notes the answer about the elements of a text, which are characters. Its length is not looked at.
+    /// Notes the answer about the elements of a text, which are characters. Its length is ignored.
     pub(super) fn characters(&self, at: usize, answers: &mut [Answer]) {
         for (_, element) in &self.places[at].elements {
             if let Some(leaf) = self.places[*element].leaf {

@@ -1,5 +1,5 @@
 //! Picks the items whose answers differ from those of the item before them: the others are only counted, so that most
-//! items are looked at where they are, and never copied.
+//! items are examined in place, and never copied.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use super::{KINDS, KNOWN_ITEMS};
 use crate::execution::fields::Kind;
 use crate::json::{Marks, Pick, begins_with, hold_name};
 
-/// The most items of a node that are picked for the paths that they have.
+/// The maximum number of items of a node picked for the paths that they have.
 const NODE_ITEMS: u64 = 4 * KNOWN_ITEMS;
 
-/// Picks the items that the reader has to look at. All others have the same answers as the one before them.
+/// Picks the items that the reader must examine. All others have the same answers as the one before them.
 pub(super) struct Breaks {
     plan: Arc<Plan>,
-    /// The node whose items follow, if they are looked at.
+    /// The node whose items follow, if they are examined.
     node: Option<usize>,
     /// How many more of them are picked for their paths.
     known: u64,
@@ -24,7 +24,7 @@ pub(super) struct Breaks {
     /// The answers of the item before it; empty if they are not known.
     last: Vec<Answer>,
     now: Vec<Answer>,
-    /// How the objects were written last, by where they are in the tree.
+    /// The layout of each object when it was last written, by its place in the tree.
     layouts: Vec<Layout>,
 }
 
@@ -76,7 +76,7 @@ impl Pick for Breaks {
     }
 }
 
-/// How an object was written in the item before: items are alike, so that most names need not be read.
+/// How an object was written in the item before: items are similar, so most names need not be read.
 #[derive(Default)]
 struct Layout(Vec<Member>);
 
@@ -88,7 +88,7 @@ struct Member {
 }
 
 impl Layout {
-    /// The most members, and the most bytes of a name.
+    /// The maximum number of members, and of bytes of a name.
     const MEMBERS: usize = 64;
     const NAME_BYTES: usize = 64;
 
@@ -104,8 +104,8 @@ impl Layout {
     }
 }
 
-/// Looks for the paths in an item by its marks. It passes over what no path leads to, and gives up, returning `None`, at
-/// anything that the slower reader knows better: a name with escapes, and what is not JSON.
+/// Looks for the paths in an item by its marks. It skips what no path leads to, and gives up, returning `None`, at
+/// anything that needs the slower reader: a name with escapes, or invalid JSON.
 struct Look<'a> {
     json: &'a [u8],
     marks: Marks<'a>,
@@ -246,7 +246,7 @@ impl Look<'_> {
         (self.brackets.next().copied()? as usize == at).then_some(at + 1)
     }
 
-    /// Passes the brackets of so many containers that are open; returns where the outermost one ends.
+    /// Passes the brackets of this many open containers; returns where the outermost one ends.
     #[inline]
     fn pass_over(&mut self, mut open: usize) -> Option<usize> {
         loop {
@@ -280,7 +280,7 @@ fn scalar_len(text: &[u8]) -> Option<usize> {
     let mut len = 0;
     while let Some(word) = text.get(len..)?.first_chunk() {
         let word = u64::from_le_bytes(*word);
-        // The highest bit of the first byte below `-`, but for `+`, or that is `]` or `}`; and perhaps of later ones.
+        // The highest bit of the first byte that is below `-`, except `+`, or is `]` or `}`; and perhaps of later ones.
         let below = |limit: u8| word.wrapping_sub(each(limit)) & !word;
         let ends = (word | each(0x20)) ^ each(b'}');
         let ends = (below(b'-') | (ends.wrapping_sub(each(1)) & !ends)) & each(0x80);

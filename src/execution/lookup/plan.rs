@@ -15,19 +15,19 @@ use crate::json::hold_name;
 #[derive(Debug)]
 pub struct Plan {
     pub(super) questions: Vec<Question>,
-    /// What becomes of each question.
+    /// The outcome of each question.
     pub(super) outcomes: Vec<Outcome>,
-    /// The nodes whose items are looked at, by name.
+    /// The nodes whose items are examined, by name.
     nodes: IndexMap<String, NodePlan>,
     pub(super) order: Order,
     /// How many asks there are.
     asks: usize,
 }
 
-/// A node whose items are looked at.
+/// A node whose items are examined.
 #[derive(Debug)]
 pub(super) struct NodePlan {
-    /// Which member of `runData` it is, from 1.
+    /// Its number among the members of `runData`, from 1.
     pub(super) number: u64,
     pub(super) paths: PathTree,
     pub(super) lists: Vec<Lists>,
@@ -39,7 +39,7 @@ pub(super) struct NodePlan {
 #[derive(Debug)]
 pub(super) struct Lists {
     pub(super) of: ListsOf,
-    /// Of these runs; `None` for all.
+    /// Only of these runs; `None` for all.
     runs: Option<RunSet>,
     pub(super) asks: Vec<Ask>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Lists {
 /// Which lists of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListsOf {
-    /// Those of the input that n8n stores itself.
+    /// The lists of the input that n8n stores itself.
     OwnInput,
     /// This `main` output.
     Output(u64),
@@ -162,7 +162,7 @@ impl Plan {
         Outcome::LookedUp
     }
 
-    /// Whether an item has to be looked at. If not, [`unread`](Self::unread) has all answers.
+    /// Whether any item must be examined. If not, [`unread`](Self::unread) has all answers.
     pub fn needs_items(&self) -> bool {
         self.asks > 0
     }
@@ -182,12 +182,12 @@ impl Plan {
         self.nodes.get_index(index).map(|(_, node)| node)
     }
 
-    /// The index of a node whose items are looked at.
+    /// The index of a node whose items are examined.
     pub(super) fn index_of(&self, name: &str) -> Option<usize> {
         self.nodes.get_full(name).filter(|(_, _, node)| node.asks > 0).map(|(index, ..)| index)
     }
 
-    /// The nodes whose items are looked at.
+    /// The nodes whose items are examined.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, &NodePlan)> {
         self.nodes.iter().map(|(name, node)| (name.as_str(), node))
     }
@@ -198,7 +198,7 @@ impl NodePlan {
         Self { number, paths: PathTree::default(), lists: Vec::new(), asks: 0 }
     }
 
-    /// Whether a list of this run is looked at.
+    /// Whether a list of this run is examined.
     pub(super) fn has_run(&self, run: u64) -> bool {
         self.lists.iter().any(|lists| lists.has_run(run))
     }

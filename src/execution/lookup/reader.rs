@@ -21,7 +21,7 @@ const KNOWN_BYTES: usize = 2 * 1024 * 1024;
 /// A node by its number, and one of its `main` outputs; `None` for its own input.
 type KnownOf = (u64, Option<u64>);
 
-/// Reads the items that are looked at.
+/// Reads the items that are examined.
 pub(super) struct Reader<'p> {
     plan: &'p Plan,
     totals: Vec<Total>,
@@ -29,12 +29,12 @@ pub(super) struct Reader<'p> {
     known_bytes: usize,
     /// How many nodes have begun.
     begun: u64,
-    /// The node that is being read, if its items are looked at.
+    /// The node that is being read, if its items are examined.
     node: Option<&'p NodePlan>,
     /// What its asks found in the run that is being read.
     run: Vec<RunTally>,
     place: (u64, Side),
-    /// Those of its lists that the list is one of which is being read.
+    /// Those of its lists that include the one being read.
     lists: Vec<&'p Lists>,
     known_of: KnownOf,
     /// What the last item of the list has.
@@ -78,7 +78,7 @@ impl RunObserver for Reader<'_> {
         if self.lists.is_empty() {
             return item.skip();
         }
-        // Items that are omitted have the same answers as the one before them: that is why they were.
+        // Items were omitted because they have the same answers as the one before them.
         let items = item.count();
         match item {
             Item::Omitted(_) => {}
@@ -154,7 +154,7 @@ impl<'p> Reader<'p> {
         Ok(())
     }
 
-    /// Counts items that have the same.
+    /// Counts items with the same answers.
     fn count(&mut self, place: ItemPlace, items: u64) {
         let has = |index: u64| (place.item..place.item.saturating_add(items)).contains(&index);
         for ask in self.lists.iter().flat_map(|lists| &lists.asks) {
@@ -189,7 +189,7 @@ impl<'p> Reader<'p> {
         found.collect()
     }
 
-    /// What the paths that no item has may have been meant to be, by the number of the question.
+    /// The paths probably meant by those that no item has, by the number of the question.
     fn near(&self) -> HashMap<usize, Vec<super::Step>> {
         let mut known: HashMap<usize, Vec<&KnownPaths>> = HashMap::new();
         for (_, node) in self.plan.nodes() {

@@ -1,6 +1,6 @@
 //! A set of a node's runs.
 
-/// Fewer ranges are not sorted on the way.
+/// Fewer ranges are not sorted while runs are added.
 const LEAST_RANGES: usize = 1024;
 
 /// A set of a node's runs, as ranges: a loop names one run after the other, which is one range however often it runs.
@@ -13,7 +13,7 @@ pub(super) struct RunSet {
 }
 
 impl RunSet {
-    /// Adds a run. One beyond the range of 32 bits exists in no body.
+    /// Adds a run. No body has one beyond the range of 32 bits.
     pub(super) fn add(&mut self, run: u64) {
         let Ok(run) = u32::try_from(run) else { return };
         match self.ranges.last_mut() {

@@ -15,14 +15,14 @@ use crate::json::{Cursor, Keep, Projection, ReadError};
 /// Memory for what the nodes received.
 const BYTES: usize = 3 * 1024 * 1024;
 
-/// The memory of an output that a node received, besides its runs and the name of its node: an estimate.
+/// The memory of an output that a node received, in addition to its runs and the name of its node: an estimate.
 const OUTPUT_BYTES: usize = 120;
 
 /// Reads a [`RunsView`]: the first pass of a look-up. No item is read.
 ///
-/// A loop names one run after the other, which takes a few bytes however often it runs: 300,000 runs are nothing. Only where
-/// a node received single runs here and there, as after an If in a loop, each of them takes 8 bytes. If those of
-/// all nodes take more than 3 MiB, what the node received that is being read is forgotten: its questions have the answer
+/// A loop names one run after the other, which takes a few bytes, even for 300,000 runs. Only where a node received
+/// single runs here and there, as after an If in a loop, does each of them take 8 bytes. If those of all nodes take
+/// more than 3 MiB, the input of the node being read is forgotten: its questions have the answer
 /// [`Outcome::TooOften`](super::Outcome::TooOften), and those of other nodes are not affected.
 #[derive(Clone, Copy, Debug)]
 pub struct RunsProjection;
@@ -56,7 +56,7 @@ impl RunsView {
 /// An executed node.
 #[derive(Debug, Default)]
 pub(super) struct RanNode {
-    /// Which member of `runData` it is, from 1: of several with the same name the last one counts.
+    /// Its number among the members of `runData`, from 1: of several with the same name the last one counts.
     pub(super) number: u64,
     pub(super) starts: Starts,
     /// Its runs whose input n8n stores itself.
@@ -79,7 +79,7 @@ pub(super) struct Output {
 impl RanNode {
     fn add(&mut self, run: &RunHead) {
         self.starts.add(run.start);
-        // As for the input that a node is shown with: if n8n stores it, the sources are the nodes that use it.
+        // As in the view of a node: if n8n stores the input, the sources are the nodes that use it.
         if run.has_input_lists {
             self.own_input.add(run.index);
         } else if !self.is_too_often {

@@ -6,7 +6,7 @@ use super::plan::{NodePlan, Plan};
 use crate::execution::edits::Level;
 use crate::json::flatted::Step;
 
-/// Where a container of stored run data is, in a node whose items are looked at.
+/// Where a container of stored run data is, in a node whose items are examined.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::execution) struct Looked<'p> {
     paths: &'p PathTree,
@@ -34,7 +34,7 @@ impl<'p> Looked<'p> {
         }
     }
 
-    /// What becomes of a member.
+    /// What to do with a member.
     pub(in crate::execution) fn member(self, name: &str) -> Step<Level<'p>> {
         match self.level {
             LookedLevel::Run if matches!(name, "data" | "inputOverride") => self.at(LookedLevel::ItemLists),
@@ -44,13 +44,13 @@ impl<'p> Looked<'p> {
         }
     }
 
-    /// What becomes of an element.
+    /// What to do with an element.
     pub(in crate::execution) fn element(self, index: u64) -> Step<Level<'p>> {
         match self.level {
             LookedLevel::Runs(node) if node.has_run(index) => self.at(LookedLevel::Run),
             LookedLevel::Runs(_) => Step::Put("0"),
             LookedLevel::Outputs => self.at(LookedLevel::Items),
-            // The first ones are looked at for all paths that they have.
+            // The first ones are searched for all of their paths.
             LookedLevel::Items if index >= KNOWN_ITEMS => self.at(LookedLevel::Value(ITEM)),
             LookedLevel::Value(at) => self.value(self.paths.element(at, index)),
             _ => Step::Keep,

@@ -17,7 +17,7 @@ pub(super) struct RunTally {
 }
 
 impl RunTally {
-    /// The next items, which all have the same.
+    /// Adds the next items, which all have the same answer.
     pub(super) fn add(&mut self, answer: Answer, items: u64, first: InRun) {
         self.items += items;
         let seen = match answer.kind() {

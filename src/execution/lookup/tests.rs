@@ -23,7 +23,7 @@ fn look(body: &str, questions: Vec<Question>) -> Vec<Found> {
     found
 }
 
-/// How many items have the path of how many.
+/// How many items have the path, and how many there are.
 fn counts(body: &str, questions: Vec<Question>) -> Vec<(u64, u64)> {
     look(body, questions).iter().map(|found| (found.have, found.items)).collect()
 }

@@ -1,4 +1,4 @@
-//! Hashes of items: two executions are compared by them, and the nodes of a copy recognise what they receive.
+//! Hashes of items: two executions are compared by them, and the nodes of a copy recognise their input by them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -12,11 +12,11 @@ use crate::json::{Cursor, ReadError};
 /// What is held of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ItemHashes {
-    /// Of its `json`.
+    /// The hash of its `json`.
     pub json: u64,
-    /// Of its `pairedItem`.
+    /// The hash of its `pairedItem`.
     pub pairing: u64,
-    /// Of the names, types and sizes of its files.
+    /// The hash of the names, types and sizes of its files.
     pub files: u64,
     /// Whether it stands for an error.
     pub is_error: bool,
@@ -40,14 +40,14 @@ impl<'a> Parts<'a> {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// With their names.
+    /// The texts of the members, with their names.
     fn texts(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
         let parts = [self.json, self.binary, self.paired_item, self.error];
         Self::NAMES.into_iter().zip(parts).filter_map(|(name, part)| Some((name, part?.get())))
     }
 }
 
-/// What is compared of a file: where n8n keeps it is not.
+/// The parts of a file that are compared; where n8n keeps it is not.
 #[derive(Deserialize, Hash)]
 #[serde(rename_all = "camelCase")]
 struct File<'a> {
@@ -59,15 +59,15 @@ struct File<'a> {
     file_size: Option<&'a str>,
 }
 
-/// A value as it is written: a name can hold half of a surrogate pair.
+/// A raw value: a name can hold half of a surrogate pair.
 fn raw<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(|raw| Some(raw.get()))
 }
 
-/// With this an item begins that only says what went wrong.
+/// The beginning of an item that only reports an error.
 const ERROR: &[u8] = br#"{"error":"#;
 
-/// The hashes of an item, given its text; `keep` gets the parts of it that a copy can return.
+/// The hashes of an item, given its text; `keep` receives the parts of it that a copy can return.
 pub(super) fn read(text: &str, keep: &mut dyn Write) -> io::Result<ItemHashes> {
     let (parts, mut hashes, mut json) = (Parts::of(text), ItemHashes::default(), JsonHash::new());
     let mut before = "{";
@@ -83,7 +83,7 @@ pub(super) fn read(text: &str, keep: &mut dyn Write) -> io::Result<ItemHashes> {
 }
 
 impl ItemHashes {
-    /// What is seen from the text of a part, or from its beginning.
+    /// Notes what the text of a part, or its beginning, shows.
     fn note(&mut self, name: &str, text: &str) {
         match name {
             "json" => self.is_error |= text.as_bytes().starts_with(ERROR),
@@ -105,7 +105,7 @@ fn files(binary: &str) -> u64 {
 /// Reads an item that is too large to be held piece by piece; `keep` receives its text. `None` if it is not an object, or contains a
 /// character that may replace half of a surrogate pair.
 pub(super) fn stream<R: Read>(cursor: &mut Cursor<R>, keep: &mut dyn Write) -> Result<Option<ItemHashes>, ReadError> {
-    /// The most bytes that are held of a part other than `json`.
+    /// The maximum number of bytes held of a part other than `json`.
     const HELD: usize = 64 * 1024;
     if !cursor.at_object()? {
         return cursor.skip().map(|()| None);
@@ -143,7 +143,7 @@ struct Stringified<'a> {
     has_replacement: bool,
 }
 
-/// The same, whose output is also seen by someone else.
+/// The same, whose output has another receiver, too.
 struct Seen<'s, 'a, F> {
     text: &'s mut Stringified<'a>,
     see: F,

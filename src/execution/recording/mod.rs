@@ -1,8 +1,9 @@
 //! The recording of an execution: what each run received and returned, as far as running the workflow again needs it.
 //!
-//! Of each item only a hash is held, so that two executions can be compared item by item. The items themselves are kept only of
-//! the nodes that are named, which are to answer as they did, or whose items are downloaded: one after another in a [`Spool`], in
-//! a temporary file if there are many. Items are captured byte for byte; one of more than 1 MiB is read piece by piece.
+//! Of each item only a hash is held, so that two executions can be compared item by item. The items themselves are kept
+//! only for named nodes, which are to answer as they did, or whose items are downloaded: one after another in a
+//! [`Spool`], in a temporary file if there are many. Items are captured byte for byte; one of more than 1 MiB is read
+//! piece by piece.
 
 mod hash;
 mod item;
@@ -24,16 +25,16 @@ use super::source::InputSource;
 use super::workflow;
 use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadAt, ReadError, Spool};
 
-/// The most bytes of items that are kept in memory.
+/// The maximum number of bytes of items kept in memory.
 pub const ITEMS_IN_MEMORY: usize = 4 * 1024 * 1024;
 
-/// The most bytes of items that are kept: n8n accepts files of 200 MiB together (`N8N_FORMDATA_FILE_SIZE_MAX`).
+/// The maximum number of bytes of items kept: n8n accepts files of 200 MiB together (`N8N_FORMDATA_FILE_SIZE_MAX`).
 pub const ITEMS_BYTES: u64 = 150 * 1024 * 1024;
 
-/// The most items whose hashes are held.
+/// The maximum number of items whose hashes are held.
 const MAX_ITEMS: u64 = 1_000_000;
 
-/// The most runs that are held.
+/// The maximum number of runs held.
 const MAX_RUNS: usize = 100_000;
 
 /// Characters held of the message of a run's error: n8n's are sentences.
@@ -47,7 +48,7 @@ pub struct RecordingProjection(RecordedItems);
 #[derive(Clone, Debug)]
 enum RecordedItems {
     None,
-    /// All are hashed; those of these nodes are kept, to be played again.
+    /// All are hashed; those of these nodes are kept, to be replayed.
     All(Arc<HashSet<String>>),
     /// Those of these nodes are kept, to be downloaded.
     Only(Arc<HashSet<String>>),
@@ -89,12 +90,12 @@ impl RecordedItems {
         matches!(self, Self::Only(_))
     }
 
-    /// What stands between the items of a run.
+    /// The separator between the items of a run.
     fn separator(&self) -> &'static [u8] {
         if self.are_only_kept() { b"\n" } else { b"," }
     }
 
-    /// The most bytes of items that are kept.
+    /// The maximum number of bytes of items kept.
     fn most_bytes(&self) -> u64 {
         if self.are_only_kept() { u64::MAX } else { ITEMS_BYTES }
     }
@@ -115,19 +116,20 @@ pub struct Recording {
     pub workflow: Option<Vec<u8>>,
     /// The nodes that ran, in the order of the body.
     pub nodes: IndexMap<String, RecordedNode>,
-    /// The items of the nodes that were named, as JSON: those of a run with commas between them, or line feeds if they are only
-    /// kept.
+    /// The items of the named nodes, as JSON: those of a run with commas between them, or line feeds if they are
+    /// downloaded.
     pub items: Option<Spool>,
-    /// Why it is not whole, if it is not.
+    /// Why it is incomplete, if it is.
     pub incomplete: Option<Incomplete>,
 }
 
-/// Why a recording is not whole.
+/// Why a recording is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// The items that are kept have more than [`ITEMS_BYTES`].
+    /// The kept items have more than [`ITEMS_BYTES`].
     Items,
-    /// An item of more than 1 MiB has half of a surrogate pair, or a character that can stand for one; or items are only kept.
+    /// An item of more than 1 MiB has half of a surrogate pair, or a character that can stand for one; or is for a
+    /// download.
     LargeItem,
     /// There are more items or runs than are held.
     Runs,
@@ -223,8 +225,8 @@ impl Projection for RecordingProjection {
         }
     }
 
-    /// Byte for byte: what a node answers in a copy is what was recorded, half of a surrogate pair included. What is downloaded
-    /// has U+FFFD in its place, as everything that is shown.
+    /// Byte for byte: a node of a copy answers what was recorded, half of a surrogate pair included. A download has
+    /// U+FFFD in its place, like everything that is shown.
     fn pruner(&self) -> Pruner {
         let pruner = Pruner::new(Self::KEEP, self.window());
         if self.0.are_only_kept() { pruner } else { pruner.capturing(Capture::all()) }
@@ -291,7 +293,7 @@ impl Reader {
         self.outputs.get_mut(at)
     }
 
-    /// Reads an item, and keeps it if those of its node are.
+    /// Reads an item, and keeps it if its node's items are kept.
     fn read_item<R: Read>(&mut self, item: Item<'_, R>) -> Result<Option<ItemHashes>, ReadError> {
         if self.hashes >= MAX_ITEMS {
             self.incomplete = self.incomplete.or(Some(Incomplete::Runs));
@@ -345,7 +347,7 @@ impl Reader {
     }
 }
 
-/// Keeps an item, if those of its node are kept and there is room: otherwise says why not, and lets the reading go on.
+/// Keeps an item, if its node's items are kept and there is room; otherwise notes why not, and reading goes on.
 struct Keeper<'a> {
     reader: &'a mut Reader,
     /// Whether a byte of the item is kept.
@@ -402,7 +404,7 @@ impl RunObserver for Reader {
     }
 
     fn end_list(&mut self, end: ItemPlace) {
-        // Also an output without items is one.
+        // An output without items is one, too.
         if let Some(output) = self.counted(end) {
             self.output(output);
         }

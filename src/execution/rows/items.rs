@@ -101,7 +101,7 @@ impl Reader {
         Self { masks: projection.masks, own_start, rows, too_large: 0 }
     }
 
-    /// Reads an item; the last one counts of members with the same name.
+    /// Reads an item; of several members with the same name, the last one counts.
     fn row(&self, place: ItemPlace, text: &[u8]) -> Result<ItemRow, ReadError> {
         let ItemPlace { run, output, item, .. } = place;
         let mut row = ItemRow { run, output, item, json: None, binary: None, paired_item: None };

@@ -1,8 +1,8 @@
 //! An execution as rows, for an export: one for each of its runs ([`RunRowsProjection`]), or one for each of its items
 //! ([`ItemRowsProjection`]).
 //!
-//! An execution can have any number of them, and none counts before its text was read to the end. So they are written one
-//! after another into a [`Spool`], in a temporary file if there are many, and read from there afterwards.
+//! An execution can have any number of them, and none is valid before its text was read to the end. So they are written
+//! one after another into a [`Spool`], in a temporary file if there are many, and read from there afterwards.
 
 mod items;
 mod model_call;
@@ -22,7 +22,7 @@ pub use self::model_call::ModelCall;
 pub use self::runs::{ExecutionRuns, Output, RowNode, RunError, RunRow, RunRowsProjection};
 use crate::json::{InOrder, ReadAt, Spool};
 
-/// Rows that were written are moved into the spool when they are this many bytes.
+/// Written rows are moved into the spool once they have this many bytes.
 const WRITTEN: usize = 32 * 1024;
 
 /// Where the rows are while an execution is read.
@@ -93,9 +93,9 @@ struct RowWriter {
     nodes: IndexMap<String, Vec<Range<u64>>>,
     /// The rows of the node that is being read.
     node: Vec<Range<u64>>,
-    /// Where the rows of the run begin that is being read.
+    /// Where the rows of the current run begin.
     run: u64,
-    /// Why a row could not be written: none is complete without it.
+    /// Why a row could not be written: the rows are incomplete without it.
     failure: Option<io::ErrorKind>,
 }
 
@@ -121,7 +121,7 @@ impl RowWriter {
         self.begin_run();
     }
 
-    /// The rows of a run follow. Those of it that were written before no longer count.
+    /// The rows of a run follow. Any rows written for it before no longer count.
     fn begin_run(&mut self) {
         self.run = self.end();
     }

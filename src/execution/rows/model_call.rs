@@ -18,7 +18,7 @@ const NAME_CHARS: usize = 200;
 /// The type of the connection that a language model serves.
 pub(super) const CONNECTION: &str = "ai_languageModel";
 
-/// A call of a language model. What n8n only estimates is not in it.
+/// A call of a language model, without what n8n only estimates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCall {
     /// The model that was asked for.

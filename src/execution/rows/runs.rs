@@ -43,7 +43,7 @@ const MESSAGE_CHARS: usize = 1000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RunRowsProjection {
-    /// Whether the calls of language models are read, for which items must be.
+    /// Whether the calls of language models are read, which requires reading items.
     pub model_calls: bool,
     /// Where the rows are.
     pub space: RowSpace,

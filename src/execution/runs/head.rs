@@ -1,4 +1,4 @@
-//! A run: what it says about itself, and what the runs of a node add up to.
+//! A run's own members, and the totals of a node's runs.
 
 use std::io::Read;
 
@@ -19,7 +19,7 @@ const ERROR_BYTES: usize = 64 * 1024;
 /// Keeps only whether a value is there.
 const PRESENCE: Keep = Keep::Members(&[]);
 
-/// The items of a run, but nothing of them except their lineage.
+/// The items of a run, but only their lineage.
 const LINEAGE_LISTS: Keep =
     Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[("pairedItem", Keep::Whole)]))));
 
@@ -56,7 +56,7 @@ const fn error<O: RunObserver>(whole: Keep) -> Keep {
     if O::PARTS.has(Parts::ERROR) { whole } else { O::PARTS.rule(Parts::STATUS, PRESENCE) }
 }
 
-/// The wanted parts of what a run says about itself.
+/// The wanted members of a run.
 #[derive(Default)]
 pub(in crate::execution) struct RunHead {
     /// Which of the node's runs, from 0.
@@ -154,7 +154,7 @@ fn read_error<R: Read, O: RunObserver>(
     Ok((error.is_some(), error))
 }
 
-/// What the runs of a node add up to.
+/// The totals of a node's runs.
 #[derive(Debug, Default)]
 pub(in crate::execution) struct Tally {
     pub starts: Starts,

@@ -1,7 +1,7 @@
 //! The one walk over an execution: `data -> resultData -> runData -> node -> run -> data -> connection -> output -> item`.
 //!
-//! A projection is a [`RunObserver`]: it says which [`Parts`] it wants, from which the table of what is kept follows
-//! ([`keep`]), and what it does with a node, an item and a run. Everything that is a rule is here:
+//! A projection is a [`RunObserver`]: it declares which [`Parts`] it wants, which determines the table of what is kept
+//! ([`keep`]), and what it does with a node, an item and a run. All rules are here:
 //!
 //! - If several members have the same name, the last one counts. Where that member is `data`, `resultData` or `runData`, the
 //!   reader begins again with a new observer; below, it calls [`begin_node`](RunObserver::begin_node) and
@@ -64,7 +64,7 @@ pub(super) trait RunObserver {
     /// The run has ended.
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError>;
 
-    /// That was the last run of this node.
+    /// The last run of this node has ended.
     fn end_node(&mut self, _name: String) {}
 }
 
@@ -193,8 +193,8 @@ pub(super) trait DataTable: RunTable {
 
 impl<O: RunObserver> DataTable for O {}
 
-/// Reads an execution to its end. Each `runData` is read with a new observer, which gets what was read of the header
-/// before it; `read_workflow` reads `workflowData`.
+/// Reads an execution to its end. Each `runData` is read with a new observer, which receives the header as read so far;
+/// `read_workflow` reads `workflowData`.
 ///
 /// # Errors
 /// When the text is broken or ends early, or is not an execution.

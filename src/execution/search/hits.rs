@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::Hit;
 use crate::execution::order::{Order, Start};
 
-/// At most as many hits as are shown, the first ones. Which order they have is known only at the end of the run data, so
-/// the first ones in either order are held.
+/// The first hits, at most as many as are shown. Their order is known only at the end of the run data, so the first
+/// ones in either order are held.
 #[derive(Debug)]
 pub(super) struct FirstHits {
     limit: usize,

@@ -26,15 +26,15 @@ use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, 
 use super::values::{Path, ValueVisitor, walk_error, walk_item};
 use crate::json::{Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, is_name, shorten};
 
-/// The most outputs of a node whose hits are counted one by one.
+/// The maximum number of outputs of a node whose hits are counted one by one.
 const OUTPUTS: usize = 16;
 
-/// The most characters of a hit's path.
+/// The maximum number of characters of a hit's path.
 const PATH_CHARS: usize = 300;
 
 /// Reads a [`SearchView`]: the values that match a query, in the items of all runs and in their errors.
 ///
-/// Items that cannot have a match are passed over before they are parsed.
+/// Items that cannot have a match are skipped before they are parsed.
 ///
 /// ```
 /// use n8n_lens::execution::search::{SearchProjection, TextPattern, ValueQuery};
@@ -53,7 +53,7 @@ const PATH_CHARS: usize = 300;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SearchProjection {
-    /// What is asked of a value.
+    /// What a value must satisfy.
     pub query: ValueQuery,
     /// Only the items of this node, or of those with this shortened name.
     pub node: Option<String>,
@@ -110,10 +110,9 @@ pub struct Hit {
     /// Whether the item is one of the input that n8n stores itself: what a sub-node of an AI agent was called with. Its
     /// `output` is then the input.
     pub in_input: bool,
-    /// The value's path, with the number of each element: `lines[26].taxRate`; of a value that is missing, the path that
-    /// was asked for.
+    /// The value's path, with the number of each element: `lines[26].taxRate`; for a missing value, the requested path.
     pub path: String,
-    /// The value as JSON, or a string with what is around the match; `None` for a value that is missing.
+    /// The value as JSON, or a string with the text around the match; `None` for a missing value.
     pub value: Option<String>,
     /// The first of the values with which it was compared, as JSON.
     pub other: Option<String>,
@@ -145,7 +144,7 @@ struct Search<'p> {
     nodes: IndexMap<Arc<str>, SearchedNode>,
     hits: FirstHits,
     path: Path,
-    /// The values of an item with which others are compared; their memory is used again.
+    /// The values of an item with which others are compared; their memory is reused.
     related: RelatedValues,
     /// The node that is being read, and whether its items are searched.
     name: Arc<str>,
@@ -330,7 +329,7 @@ struct Matches {
     first: Vec<Match>,
 }
 
-/// In which item of a run a value is.
+/// The item of a run that a value is in.
 #[derive(Clone, Copy)]
 struct FoundIn {
     /// `None` in the error of the run.
@@ -362,11 +361,11 @@ impl Match {
 }
 
 impl Matches {
-    /// Adds the values of an item that match beside others of it.
+    /// Adds the values of an item that match together with others of it.
     fn add_related(&mut self, projection: &SearchProjection, found: FoundIn, values: &RelatedValues) {
         let query = &projection.query;
         for value in values.candidates.iter().filter(|value| values.relate(value, query)) {
-            // Of what is only counted, nothing is shown.
+            // Values that are only counted are not shown.
             if query.text.is_none() && self.first.len() >= projection.limit {
                 self.count += 1;
                 continue;
@@ -385,7 +384,7 @@ impl Matches {
     }
 }
 
-/// Looks at each value of an item or of an error.
+/// Inspects each value of an item or of an error.
 struct Inspection<'s> {
     projection: &'s SearchProjection,
     path: &'s mut Path,
@@ -396,7 +395,7 @@ struct Inspection<'s> {
 }
 
 impl Inspection<'_> {
-    /// Looks at a value that is complete.
+    /// Inspects a complete value.
     fn inspect(&mut self, value: SearchedValue<'_>) {
         self.judge(value);
         self.path.end_value();

@@ -7,13 +7,13 @@ use memchr::memmem::Finder;
 use crate::json::Prefilter;
 use crate::json::flatted::{Flatted, Place, Places};
 
-/// From this number on JavaScript writes other digits than it was given.
+/// From this number on, JavaScript writes digits other than those given.
 const INEXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The bytes before and after what is sought, which say whether it is the whole of a value.
+/// The bytes before and after a match, which show whether it is a whole value.
 const AROUND: usize = 1;
 
-/// What a stored text needs to have: a string with a text in it, or a number that is a value.
+/// What a stored text must contain: a string with a text in it, or a number that is a value.
 #[derive(Debug)]
 pub(in crate::execution) struct NumberFilter {
     /// In strings.
@@ -40,7 +40,7 @@ impl NumberFilter {
         Some(Self { text: None, is_whole: true, number: Some(Finder::new(&written).into_owned()), spelled })
     }
 
-    /// This string, or the number that it is written like; `None` if it is not written like one.
+    /// This string, or the number that it looks like; `None` if it does not look like one.
     pub(super) fn text_or_number(text: &str) -> Option<Self> {
         let number = Self::number(text)?;
         let json = serde_json::Value::from(text).to_string();
@@ -75,7 +75,7 @@ impl NumberFilter {
         places.any(&piece[told], found, |at, place| self.is_value(piece, begin + at, place))
     }
 
-    /// Whether what begins here is a value that is sought.
+    /// Whether a sought value begins here.
     fn is_value(&self, piece: &[u8], at: usize, place: Place) -> bool {
         let around = |finder: &Finder<'_>| {
             let before = at.checked_sub(1).map(|before| piece[before]);
@@ -107,7 +107,7 @@ pub(super) fn written(number: &str) -> Option<String> {
     }
     let exponential = format!("{number:e}");
     let exponent: i32 = exponential.split_once('e')?.1.parse().ok()?;
-    // Above are no large ones.
+    // Large ones were excluded above.
     Some(if exponent < -6 { exponential } else { number.to_string() })
 }
 

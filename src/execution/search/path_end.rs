@@ -7,7 +7,7 @@ use crate::json::{CUT_NAME_CHARS, Written};
 pub struct PathEnd(String);
 
 impl PathEnd {
-    /// The end of a path. `json.` at its beginning is left out, and numbers in brackets are.
+    /// The end of a path. A leading `json.` and numbers in brackets are left out.
     pub fn new(text: &str) -> Self {
         let text = text.strip_prefix("json.").unwrap_or(text);
         let mut end = String::new();
@@ -33,7 +33,7 @@ impl PathEnd {
         before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
     }
 
-    /// Whether a path may end like this whose last name is this one.
+    /// Whether a path with this last name may end like this.
     pub(super) fn may_end_with(&self, name: Written<'_>) -> bool {
         // A long name is cut.
         name.bytes.len() > CUT_NAME_CHARS || name.may_end_with(self.0.as_bytes())

@@ -10,16 +10,16 @@ use regex::{Regex, RegexBuilder};
 use super::path_end::PathEnd;
 use crate::json::{Prefilter, Written, shorten, well_formed};
 
-/// The most memory of a compiled regular expression, bytes; and of its cache.
+/// The maximum memory of a compiled regular expression, bytes; and of its cache.
 const REGEX_BYTES: usize = 1024 * 1024;
 
-/// The most characters that are shown of a value.
+/// The maximum number of characters shown of a value.
 const SHOWN_CHARS: usize = 160;
 
 /// How many characters are shown before a match, if the value is longer.
 const BEFORE_CHARS: usize = 40;
 
-/// What a search asks of a value. Whatever is `None` is not asked.
+/// What a search asks of a value. A field that is `None` asks nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ValueQuery {
     /// A text in it.
@@ -30,11 +30,11 @@ pub struct ValueQuery {
     pub condition: Option<Condition>,
     /// Whether strings that are written like numbers are compared as numbers.
     pub as_numbers: bool,
-    /// What another value of the same item satisfies.
+    /// What another value of the same item must satisfy.
     pub also: Option<Also>,
 }
 
-/// What another value of the same item satisfies, of the same element where both are in one list.
+/// What another value of the same item must satisfy, of the same element where both are in one list.
 #[derive(Clone, Debug)]
 pub struct Also {
     /// The end of its path.
@@ -92,7 +92,7 @@ pub enum ValueKind {
     Object,
 }
 
-/// A value that is no container.
+/// A value that is not a container.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A string; or a number or a literal that is written like this.
@@ -133,7 +133,7 @@ impl<'a> SearchedValue<'a> {
 }
 
 impl ValueQuery {
-    /// What an item needs to have in it for a value of it to match; `None` if its text does not show that.
+    /// What an item must contain for a value of it to match; `None` if its text does not show that.
     pub(super) fn prefilter(&self) -> Option<Prefilter> {
         if self.asks_for_missing() {
             return None;
@@ -159,7 +159,7 @@ impl ValueQuery {
         self.condition == Some(Condition::Is(ValueKind::Missing))
     }
 
-    /// Whether the query asks anything of a value that is no container and whose path ends with this name.
+    /// Whether the query asks anything of a value that is not a container and whose path ends with this name.
     pub(super) fn asks_of(&self, name: Written<'_>) -> bool {
         let Some(path) = &self.path else { return true };
         let operand = |condition: &Option<Condition>| {
@@ -266,21 +266,21 @@ fn has_capital(text: &str) -> bool {
     false
 }
 
-/// Passes over what follows a backslash: one character, or the name of a class, `\pL` or `\p{Lu}`.
+/// Skips what follows a backslash: one character, or the name of a class, `\pL` or `\p{Lu}`.
 fn pass_over_escape(chars: &mut Chars<'_>) {
     if matches!(chars.next(), Some('p' | 'P')) && chars.next() == Some('{') {
         chars.find(|char| *char == '}');
     }
 }
 
-/// What an item must have for a value to be there whose path ends like this, and which satisfies the condition.
+/// What an item must contain to have a value whose path ends like this and that satisfies the condition.
 fn member(end: &PathEnd, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
     Prefilter::member(end.name()?, move |value| {
         condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
     })
 }
 
-/// The number that a string is written like.
+/// The number that a string looks like.
 pub(super) fn text_number(text: &str) -> Option<f64> {
     let text = text.trim();
     // Rust also reads `inf` and `nan`.
@@ -322,7 +322,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for a value, without a look at others.
+    /// Whether it holds for a value, without regard to others.
     pub(super) fn holds(&self, value: SearchedValue<'_>, as_numbers: bool) -> bool {
         match self {
             Self::Is(kind) => kind.is_of(value),
@@ -353,7 +353,7 @@ impl ValueKind {
 }
 
 impl Scalar {
-    /// The order of a value beside this one: both are numbers, or both are strings that are not.
+    /// The order of a value relative to this one: both are numbers, or both are strings that are not.
     fn order(&self, value: SearchedValue<'_>, as_numbers: bool) -> Option<Ordering> {
         let limit = match self {
             Self::Number(number) => number.parse::<f64>().ok(),
@@ -390,7 +390,7 @@ pub(super) fn is_number(value: SearchedValue<'_>) -> bool {
     matches!(value, SearchedValue::Scalar(json) if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
 }
 
-/// The number that a value is, or that a string is written like, if those count.
+/// The number that a value is, or that a string looks like, if those count.
 pub(super) fn number(value: SearchedValue<'_>, as_numbers: bool) -> Option<f64> {
     match value {
         SearchedValue::Scalar(json) if is_number(value) => json.parse().ok(),

@@ -1,4 +1,4 @@
-//! The values of an item with which others of it are compared: `stock` beside `reorderAt`.
+//! The values of an item with which others of it are compared: `stock` with `reorderAt`.
 //!
 //! Two values are compared if they are in the same element of each list that both are in: a line's quantity with the stock of
 //! that line, and with every value outside of lists.
@@ -26,7 +26,7 @@ pub(super) struct RelatedValue {
 enum OwnValue {
     String(String),
     Scalar(String),
-    /// Of a container what is asked of it.
+    /// A container, with what the query needs of it.
     Container(u64, Box<[u8]>),
 }
 
@@ -43,13 +43,13 @@ impl OwnValue {
 /// The values of one item that a query compares others with.
 #[derive(Debug, Default)]
 pub(super) struct RelatedValues {
-    /// The values that have the path that is searched.
+    /// The values at the searched path.
     pub candidates: Vec<RelatedValue>,
-    /// Those of the condition's path.
+    /// The values at the condition's path.
     operands: Vec<RelatedValue>,
-    /// Those of the other value's path that satisfy its condition, as far as that depends on them alone.
+    /// The values at the other value's path that satisfy its condition, as far as that depends on them alone.
     also: Vec<RelatedValue>,
-    /// Those that they are compared with.
+    /// The values with which these are compared.
     also_operands: Vec<RelatedValue>,
 }
 
@@ -60,7 +60,7 @@ impl RelatedValues {
         [candidates, operands, also, also_operands].into_iter().for_each(Vec::clear);
     }
 
-    /// Those with which a value is compared.
+    /// The values with which a value is compared.
     fn operands_of(&self, value: &RelatedValue) -> impl Iterator<Item = &RelatedValue> {
         self.operands.iter().filter(|other| are_paired(value.place(), other.place()))
     }
@@ -136,7 +136,7 @@ fn are_paired(one: (&str, &[ElementPlace]), other: (&str, &[ElementPlace])) -> b
     shared.all(|(a, b)| a.index == b.index)
 }
 
-/// Whether a value satisfies a condition beside one of the values with which it is compared.
+/// Whether a value satisfies a condition together with one of the values with which it is compared.
 fn compare_with<'r>(
     condition: &Condition,
     value: &RelatedValue,
@@ -173,7 +173,7 @@ fn equals(one: &OwnValue, other: &OwnValue, as_numbers: bool) -> bool {
     }
 }
 
-/// The order of two values as JavaScript has it: strings by their text, unless they count as numbers; a string beside a
+/// The order of two values as in JavaScript: strings by their text, unless they count as numbers; a string next to a
 /// number as a number.
 fn order(one: &OwnValue, other: &OwnValue, as_numbers: bool) -> Option<Ordering> {
     match (one, other) {

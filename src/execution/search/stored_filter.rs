@@ -1,9 +1,9 @@
-//! Whether a stored text may have a match, before anything of it is parsed.
+//! Whether a stored text may have a match, before any of it is parsed.
 //!
-//! n8n's text has every string and every name of a member as JSON, and numbers next to the names of their members: what a
-//! prefilter finds in an item, it finds in the text of the whole execution. `JSON.stringify` has one spelling for each string
-//! and each number; a text with another spelling of a character that is sought, which only another program writes, is a
-//! candidate, too. A match is only a candidate, still to be read: a name is no value.
+//! n8n's text has every string and every name of a member as JSON, and numbers next to the names of their members: what
+//! a prefilter finds in an item, it finds in the text of the whole execution. `JSON.stringify` has one spelling for
+//! each string and each number; a text with another spelling of a sought character, which only another program writes,
+//! is a candidate, too. A match is only a candidate, still to be read: a name is not a value.
 
 use std::io;
 
@@ -12,16 +12,17 @@ use super::{Condition, Operand, PathEnd, Scalar, ValueQuery};
 use crate::json::Prefilter;
 use crate::json::flatted::Flatted;
 
-/// Bytes that are looked at twice: a name with the beginning of its value is shorter.
+/// Bytes that are searched twice: a name with the beginning of its value is shorter.
 const OVERLAP: usize = 4096;
 
-/// The most digits of an index: up to 9 digits may be one. flatted's elements are in an array of JavaScript.
+/// The maximum number of digits of an index: up to 9 digits may be one. flatted's elements are in an array of
+/// JavaScript.
 const INDEX_DIGITS: usize = 9;
 
 /// The shortest part of a text that the database looks for in its place, in characters.
 const LEAST_PART: usize = 4;
 
-/// What a stored text needs to have for a value of its execution to match. Made once for all executions.
+/// What a stored text must contain for a value of its execution to match. Made once for all executions.
 #[derive(Debug)]
 pub(in crate::execution) enum StoredFilter {
     /// A text or the name of a member.
@@ -53,7 +54,7 @@ impl StoredFilter {
     }
 }
 
-/// The filter of a query for digits or for a number, unless the name of its member says more.
+/// The filter of a query for digits or for a number, unless the name of its member is more selective.
 fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
     if let Some(text) = &query.text {
         let digits = text.literal.as_deref().filter(|text| text.len() <= INDEX_DIGITS)?;
@@ -77,7 +78,7 @@ impl ValueQuery {
     /// them. Empty if no such texts are known.
     pub fn stored_texts(&self) -> Vec<String> {
         let Some(mut texts) = self.sought_texts() else { return Vec::new() };
-        // What another program wrote: an escape in the place of a character.
+        // What another program wrote: an escape in place of a character.
         if texts.iter().any(|text| text.contains('/')) {
             texts.push("\\/".to_owned());
         }
@@ -85,7 +86,7 @@ impl ValueQuery {
         texts
     }
 
-    /// What a string, a name or a number must have in it, as `JSON.stringify` writes it.
+    /// What a string, a name or a number must contain, as `JSON.stringify` writes it.
     fn sought_texts(&self) -> Option<Vec<String>> {
         if self.asks_for_missing() {
             return None;
@@ -112,7 +113,7 @@ impl ValueQuery {
     }
 }
 
-/// A text as it stands in a string of JSON.
+/// A text as written inside a JSON string.
 fn inside(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()

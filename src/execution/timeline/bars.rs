@@ -20,7 +20,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Where it is on an axis whose slots are so many milliseconds wide.
+    /// Where it is on an axis whose slots are this many milliseconds wide.
     fn slot(&self, width: f64) -> f64 {
         (self.from / width).floor()
     }
@@ -45,7 +45,7 @@ impl Bar {
     }
 }
 
-/// The bars of a node, at most as many as asked for.
+/// The bars of a node, at most as many as requested.
 #[derive(Clone, Debug)]
 pub(super) struct Bars {
     bars: Vec<Bar>,

@@ -18,17 +18,17 @@ use super::runs::{self, Execution, Item, ItemPlace, Parts, RunHead, RunObserver,
 use super::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::{Cursor, Keep, Members, Projection, Pruner, ReadError};
 
-/// The most bars of all nodes together.
+/// The maximum number of bars of all nodes together.
 const BARS: usize = 64 * 1024;
 
-/// The most nodes on the axis. n8n's editor can hardly show a workflow of this many.
+/// The maximum number of nodes on the axis. n8n's editor can hardly show a workflow of this many.
 const NODES: usize = 1000;
 
 /// Reads a [`Timeline`].
 ///
-/// Memory is bounded by 1,000 nodes (failed ones first, then in the order of the document) and as many that failed besides,
-/// by 65,536 bars of all nodes together, and by 8 MiB for what each node took; the graph by as many nodes and their
-/// connections.
+/// Memory is bounded by 1,000 nodes (failed ones first, then in the order of the document) and as many failed ones
+/// again, by 65,536 bars of all nodes together, and by 8 MiB for what each node took; the graph by as many nodes and
+/// their connections.
 ///
 /// ```
 /// use n8n_lens::execution::timeline::TimelineProjection;
@@ -45,7 +45,7 @@ const NODES: usize = 1000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TimelineProjection {
-    /// The most bars of one node.
+    /// The maximum number of bars of one node.
     pub bars: usize,
     /// Only runs within these milliseconds since 1970.
     pub range: Option<Range<f64>>,
@@ -56,8 +56,8 @@ pub struct TimelineProjection {
 pub struct Timeline {
     /// The summary that get_execution shows, too, with at most 1,000 nodes.
     pub summary: Summary,
-    /// When the first run began and the last one ended, milliseconds since 1970, whatever range was asked for. Runs that a
-    /// retry has copied are not on the axis.
+    /// When the first run began and the last one ended, milliseconds since 1970, whatever range was requested. Runs
+    /// that a retry has copied are not on the axis.
     pub range: Option<(f64, f64)>,
     /// The runs of each node of the summary, by its name.
     pub nodes: IndexMap<String, NodeTimeline>,
@@ -152,7 +152,7 @@ impl<'p> Axis<'p> {
 /// The bars of all nodes.
 struct AllBars<'p> {
     projection: &'p TimelineProjection,
-    /// The most bars of one node: fewer if there are many nodes.
+    /// The maximum number of bars of one node: fewer if there are many nodes.
     most: usize,
     nodes: IndexMap<String, OnAxis>,
     range: Option<(f64, f64)>,

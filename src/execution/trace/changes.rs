@@ -1,4 +1,4 @@
-//! What is different between an item and the one that it came from.
+//! The differences between an item and the one that it came from.
 
 use crate::json::Excerpt;
 
@@ -7,7 +7,7 @@ use crate::json::Excerpt;
 pub enum Change<'e> {
     /// A value that is new.
     Added(String, &'e Excerpt),
-    /// Another value than before: the old one and the new one.
+    /// A value that differs: the old one and the new one.
     Changed(String, &'e Excerpt, &'e Excerpt),
     /// A value that is gone.
     Removed(String),

@@ -61,7 +61,7 @@ impl Pick for Indexes {
 struct Reader<'p> {
     projection: &'p ItemsProjection,
     found: ItemsView,
-    /// Those of the run that is being read.
+    /// The items of the run that is being read.
     of_run: ItemsView,
     /// The places in the node that is being read.
     wanted: Vec<&'p Place>,

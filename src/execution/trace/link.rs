@@ -4,10 +4,10 @@ use indexmap::IndexSet;
 
 use crate::execution::source::InputSource;
 
-/// The most bytes of a lineage and of names together. While it grows, as much again can be held.
+/// The maximum number of bytes of a lineage and of names together. While it grows, as much again can be held.
 pub(super) const BYTES: usize = 7 * 1024 * 1024;
 
-/// The memory of a name besides its text, bytes: an estimate.
+/// The memory of a name in addition to its text, bytes: an estimate.
 const NAME_BYTES: usize = 100;
 
 /// The names of nodes, each with a number.
@@ -51,7 +51,7 @@ pub(super) struct Output {
 /// How an item names the list that it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Link {
-    /// What an input of its run came from.
+    /// The source of an input of its run.
     Input(u64),
     /// This output, whatever the inputs came from (`sourceOverwrite`).
     Output(Output),

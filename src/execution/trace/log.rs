@@ -27,7 +27,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What the item came from that is the `at`-th of these.
+    /// The sources of the `at`-th of these items.
     pub(super) fn of(&self, at: u64) -> Pairing {
         let moved = |range: &Range| Range { start: range.start.saturating_add(self.step.saturating_mul(at)), ..*range };
         Pairing { ranges: self.pairing.ranges.iter().map(moved).collect(), more: self.pairing.more }
@@ -197,7 +197,7 @@ impl Lineage {
 #[derive(Debug)]
 pub(super) struct RunLog<'a> {
     lists: Numbers<'a>,
-    /// What its inputs came from.
+    /// The sources of its inputs.
     pub(super) sources: Vec<Option<Output>>,
     /// Whether n8n stores its input itself: the sources are then the nodes that use it.
     pub(super) has_own_input: bool,

@@ -68,7 +68,7 @@ impl Projection for LineageProjection {
     }
 }
 
-/// As [`LineageProjection`], for run data as n8n stores it.
+/// Like [`LineageProjection`], for run data as n8n stores it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoredLineageProjection;
 

@@ -10,17 +10,18 @@ use super::link::{Link, Names, Range};
 use crate::execution::source::read_source;
 use crate::json::{Cursor, FaultKind, Pick, ReadError, Visitor, Written, walk};
 
-/// The most runs of numbers that are held of one item's sources; any further entries are counted.
+/// The maximum number of runs of numbers held of one item's sources; any further entries are counted.
 const RANGES: usize = 4096;
 
 /// The number of an item whose text ends with `"pairedItem":{"item":N}}`, as n8n writes almost all of them.
 pub(super) fn plain(item: &[u8]) -> Option<u64> {
-    /// As many digits as every float has.
+    /// Every float is exact up to this many digits.
     const DIGITS: usize = 15;
     let item = item.strip_suffix(b"}}")?;
     let digits = item.iter().rev().take(DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
     let (before, digits) = item.split_at(item.len() - digits);
-    // Nothing else can end so: the quote before the name does not end a string, since a comma or a bracket precedes it.
+    // Nothing else can end like this: the quote before the name does not end a string, since a comma or a bracket
+    // precedes it.
     let before = before.strip_suffix(br#""pairedItem":{"item":"#)?;
     let is_number = (1..=DIGITS).contains(&digits.len()) && (digits.len() == 1 || digits[0] != b'0');
     if !is_number || !matches!(before.last(), Some(b',' | b'{')) {

@@ -8,10 +8,10 @@ use super::log::{List, RunLog};
 use super::pairing::Pairing;
 use crate::json::is_name;
 
-/// The most steps of a trace.
+/// The maximum number of steps of a trace.
 const STEPS: usize = 40;
 
-/// The most sources of one item that are shown and followed.
+/// The maximum number of sources shown and followed of one item.
 const FROM: usize = 5;
 
 /// Where an item is.
@@ -30,9 +30,9 @@ pub struct Place {
 /// Where a trace leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To what the item came from.
+    /// To the items that it came from.
     Back,
-    /// To what came from the item.
+    /// To the items that came from it.
     Forward,
     /// Both.
     Both,
@@ -52,7 +52,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The item that it came from, if it is one only.
+    /// The item that it came from, if there is only one.
     pub fn single_source(&self) -> Option<&Place> {
         self.from.first().filter(|_| self.from.len() == 1 && self.more == 0)
     }
@@ -80,11 +80,11 @@ pub enum Note {
 pub enum Absent {
     /// No node has this name, or several have it as their shortened name.
     Node,
-    /// The node has only so many runs.
+    /// The node has only this many runs.
     Run(u64),
-    /// The run has only so many outputs.
+    /// The run has only this many outputs.
     Output(u64),
-    /// The output has only so many items.
+    /// The output has only this many items.
     Item(u64),
     /// There was no room for its lineage.
     NotHeld,

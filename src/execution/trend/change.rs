@@ -8,9 +8,9 @@ const NEAR_RUNS: usize = 10;
 
 /// The first run after the change of a measure.
 ///
-/// It is where the cumulated deviation from the mean, divided by `sqrt(k (n - k))`, is farthest from 0: without the divisor
-/// the place is drawn to the middle. Of milliseconds the logarithm counts, so that a slow run is not a change. If the version
-/// changes at most ten runs away, it is there.
+/// It is where the cumulated deviation from the mean, divided by `sqrt(k (n - k))`, is farthest from 0: without the
+/// divisor the place is drawn to the middle. Milliseconds count by their logarithm, so that a slow run is not a change.
+/// If the version changes at most ten runs away, the change is there.
 pub(super) fn since(runs: &[Observation], measure: Measure) -> Option<Since> {
     let change = change(runs, measure)?;
     let edit = edit_near(runs, change);
@@ -42,7 +42,7 @@ fn change(runs: &[Observation], measure: Measure) -> Option<usize> {
     most.map(|(_, at)| at)
 }
 
-/// The run with another version than the one before it that is nearest, with both versions.
+/// The nearest run with another version than the one before it, with both versions.
 fn edit_near(runs: &[Observation], change: usize) -> Option<(usize, (u16, u16))> {
     let pairs = runs.iter().zip(runs.iter().skip(1)).enumerate();
     let edits = pairs.filter(|(_, (one, next))| one.version != next.version);

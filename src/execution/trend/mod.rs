@@ -1,7 +1,7 @@
 //! What has moved at the nodes of a workflow: the last period against the seven of the same length before it.
 //!
-//! A node is judged if it ran at least 20 times in the last period, 60 times in the seven, and 20 times in at least three of
-//! them. What only successful runs tell is compared if they alone are as many.
+//! A node is judged if it ran at least 20 times in the last period, 60 times in the seven, and 20 times in at least
+//! three of them. Measures of successful runs are judged if there are as many of those alone.
 //!
 //! | moved | conditions, all of a row |
 //! |---|---|
@@ -10,12 +10,12 @@
 //! | [`Failing`](What::Failing): of all runs; [`Empty`](What::Empty): of successful runs | the share by a factor of 2 and by 5 points; at least 3 cases; above the share of every single earlier period; exact hypergeometric tail below 0.0001 |
 //! | [`Stopped`](What::Stopped) | no run in the last period; at least 20 in each of the seven |
 //!
-//! A node that is `Empty` is not said to have `FewerItems`, too: it would be the same change twice. A median must differ by
-//! 100 ms or 5 items, not only reach them.
+//! A node that is `Empty` is not reported as `FewerItems`, too: it would be the same change twice. A median must differ
+//! by 100 ms or 5 items; to reach these is not enough.
 //!
-//! Independent noise moves nothing: a level that wanders from hour to hour does, and is a movement. That every single earlier
-//! period must be exceeded is for such levels; the two tests are for chance. The 95th percentile is shown and never judged:
-//! where a few runs in a hundred are slow, it jumps.
+//! Independent noise is not a movement; a level that wanders from hour to hour is one. The condition on every single
+//! earlier period is for such levels; the two tests are for chance. The 95th percentile is shown and never judged: it
+//! jumps where a few runs in a hundred are slow.
 
 mod change;
 mod rules;
@@ -32,7 +32,7 @@ use self::rules::{Measure, Sample};
 /// How many periods there are: the last one, and the seven before it.
 pub const PERIODS: u8 = 8;
 
-/// The most observations held, 16 bytes each. 20,000 executions of 50 nodes have as many.
+/// The maximum number of observations held, 16 bytes each. 20,000 executions of 50 nodes make as many.
 pub const MOST_OBSERVATIONS: usize = 1_000_000;
 
 /// One run of a node.
@@ -175,13 +175,13 @@ pub enum Figures {
         /// The 95th percentile.
         p95: u32,
     },
-    /// Nothing but how many there are.
+    /// Only their number.
     Runs,
     /// Runs that failed or output nothing.
     Cases {
         /// How many.
         count: usize,
-        /// How many of 1.
+        /// Their share, from 0 to 1.
         share: f64,
     },
 }
@@ -252,7 +252,7 @@ impl Trend {
     }
 }
 
-/// What moved at a node. That it outputs fewer items is not said besides if it often outputs none.
+/// What moved at a node. Fewer items are not reported in addition to runs that output none.
 fn all_moved(node: &str, runs: &[Observation]) -> Vec<Moved> {
     let mut all: Vec<_> = Measure::ALL.iter().filter_map(|measure| moved(node, runs, *measure)).collect();
     let is_empty = all.iter().any(|one| one.what == What::Empty);

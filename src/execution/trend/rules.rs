@@ -1,9 +1,10 @@
-//! The rule that says what has moved.
+//! The rule that decides what has moved.
 
 use super::statistics::{hypergeometric_tail, mann_whitney, median, percentile_95};
 use super::{Figures, Level, Observation, PERIODS, What};
 
-/// The fewest runs of the last period, of all earlier ones, and of a telling one of these; and how many must be telling.
+/// The minimum runs of the last period, of all earlier ones, and of an earlier one that counts; and how many must
+/// count.
 const LEAST_LAST: usize = 20;
 const LEAST_EARLIER: usize = 60;
 const LEAST_TELLING: usize = 20;
@@ -12,15 +13,15 @@ const LEAST_PERIODS: usize = 3;
 /// How far a median must be beyond that of every single earlier period.
 const BEYOND: f64 = 1.25;
 
-/// The least z of Mann-Whitney.
+/// The minimum z of Mann-Whitney.
 const LEAST_Z: f64 = 4.0;
 
-/// The least factor and points of a share, and how many cases there must be.
+/// The minimum factor and points of a share, and the minimum number of cases.
 const SHARE_FACTOR: f64 = 2.0;
 const SHARE_POINTS: f64 = 0.05;
 const LEAST_CASES: usize = 3;
 
-/// The chance that must be undercut.
+/// The chance must be below this.
 const CHANCE: f64 = 0.0001;
 
 /// What is compared.
@@ -39,7 +40,7 @@ pub(super) enum Measure {
 impl Measure {
     pub(super) const ALL: [Self; 4] = [Self::Ms, Self::Items, Self::Failures, Self::Empties];
 
-    /// The value of a run that counts.
+    /// The value of a run, if it counts.
     pub(super) fn of(self, run: &Observation) -> Option<u32> {
         match self {
             Self::Failures => Some(u32::from(run.failed)),
@@ -71,7 +72,7 @@ const MS: Least = Least { factor: 1.5, distance: 100.0, up: What::Slower, down: 
 const ITEMS: Least = Least { factor: 2.0, distance: 5.0, up: What::MoreItems, down: What::FewerItems };
 
 impl Sample {
-    /// What a measure says of runs.
+    /// The values of a measure for these runs.
     pub(super) fn of(runs: &[Observation], measure: Measure) -> Self {
         let mut sample = Self { earlier: Default::default(), last: Vec::new() };
         for run in runs {

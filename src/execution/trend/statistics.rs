@@ -37,7 +37,7 @@ pub(super) fn mann_whitney(one: &[u32], other: &[u32]) -> f64 {
     if variance > 0.0 { (wins - m * n / 2.0) / variance.sqrt() } else { 0.0 }
 }
 
-/// Takes the values that equal the least one, and counts them.
+/// Takes the values that equal the smallest one, and counts them.
 fn take_equal(values: &mut &[u32], value: u32) -> f64 {
     let (equal, rest) = values.split_at(values.partition_point(|its| *its <= value));
     *values = rest;
@@ -50,7 +50,7 @@ pub(super) fn hypergeometric_tail(cases: usize, drawn: usize, all_cases: usize, 
     let most = drawn.min(all_cases);
     let ways = ln_binomial(total, drawn);
     let chance = |cases| (ln_binomial(all_cases, cases) + ln_binomial(others, drawn - cases) - ways).exp();
-    // Fewer cannot be drawn: there are not that many others.
+    // Fewer cannot be drawn: there are not enough others.
     let least = drawn.saturating_sub(others);
     (cases.max(least)..=most).map(chance).sum::<f64>().min(1.0)
 }

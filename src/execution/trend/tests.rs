@@ -1,7 +1,7 @@
 use super::statistics::{hypergeometric_tail, mann_whitney, median, percentile_95};
 use super::*;
 
-/// Marsaglia's xorshift, and what is made of it.
+/// Marsaglia's xorshift, and distributions made from it.
 struct Random(u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         (self.next() >> 11) % end
     }
 
-    /// Between 0 and 1, neither of them.
+    /// Between 0 and 1, both excluded.
     fn share(&mut self) -> f64 {
         (self.below(1 << 40) as f64 + 0.5) / (1_u64 << 40) as f64
     }
@@ -87,7 +87,7 @@ fn slower_without_an_edit_is_found_near_its_first_run() {
         let slow = asked(seed, 30, |run, _| run.ms = if run.execution >= 213 { run.ms * 5 / 2 } else { run.ms });
         let Since { execution, edited } = slow.moved[0].since;
         assert!(execution.abs_diff(213) <= 6 && edited.is_none(), "{seed}: {execution}");
-        // Where it is beyond all noise, to the run.
+        // A change beyond all noise is found to the run.
         let slow = asked(seed, 30, |run, _| run.ms = if run.execution >= 213 { run.ms + 90_000 } else { run.ms });
         assert_eq!(slow.moved[0].since.execution, slow_start(seed), "{seed}");
     }
@@ -241,7 +241,7 @@ fn mann_whitney_equals_the_count_of_all_pairs() {
 
 #[test]
 fn hypergeometric_tail_equals_products_of_fractions() {
-    /// The chance of exactly so many, drawn one by one.
+    /// The chance of exactly this many cases, drawn one by one.
     fn exactly(cases: usize, drawn: usize, all_cases: usize, total: usize) -> f64 {
         let mut chances = vec![1.0];
         for step in 0..drawn {
@@ -283,7 +283,7 @@ fn lines_have_a_point_for_each_period() {
     let lines = trend.lines();
     assert_eq!((lines.len(), &*lines[0].node), (1, "A"));
     let points = lines[0].periods;
-    // Of a run that failed neither its time nor its items count.
+    // Neither the time nor the items of a failed run count.
     assert_eq!(points[0], Point { runs: 3, failed: 1, ms: Some(200.0), items: Some(2.0) });
     assert_eq!(points[3], Point::default());
     assert_eq!(points[7], Point { runs: 1, failed: 0, ms: Some(50.0), items: Some(0.0) });

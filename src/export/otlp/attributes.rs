@@ -10,7 +10,7 @@ const UNKNOWN_ERROR: &str = "UnknownError";
 /// The type of the node that is an AI agent.
 const AGENT: &str = "@n8n/n8n-nodes-langchain.agent";
 
-/// Of an execution.
+/// The attributes of an execution.
 pub(super) fn of_execution(listed: &Listed, view: &ExecutionRuns, failed: bool) -> Vec<Attribute> {
     let row = &listed.row;
     let name = view.workflow_name.as_deref().or(listed.workflow_name.as_deref());
@@ -35,7 +35,7 @@ pub(super) fn of_execution(listed: &Listed, view: &ExecutionRuns, failed: bool) 
     attributes
 }
 
-/// Of a run that took so many items, if that is known.
+/// The attributes of a run, with how many items it took, if known.
 pub(super) fn of_run(name: &str, node: Option<&RowNode>, run: &RunRow, taken: Option<u64>) -> Vec<Attribute> {
     let node_type = node.and_then(|node| node.node_type.as_deref());
     let known = [("n8n.node.id", node.and_then(|node| node.id.as_deref())), ("n8n.node.type", node_type)];
@@ -49,7 +49,7 @@ pub(super) fn of_run(name: &str, node: Option<&RowNode>, run: &RunRow, taken: Op
     attributes
 }
 
-/// Of a run of an AI agent, or of one of its sub-nodes.
+/// The attributes of a run of an AI agent, or of one of its sub-nodes.
 fn of_ai(name: &str, node_type: Option<&str>, run: &RunRow) -> Vec<Attribute> {
     let operation = |operation| Attribute::text("gen_ai.operation.name", operation);
     let connection = run.outputs.first().map(|output| output.connection.as_str()).filter(|_| run.is_call());

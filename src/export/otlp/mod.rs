@@ -26,14 +26,15 @@ use super::Out;
 use crate::execution::rows::{ExecutionRuns, RunRow};
 use crate::store::Listed;
 
-/// A request holds about so many bytes at most; collectors take some megabytes.
+/// A request holds at most about this many bytes; collectors take some megabytes.
 const REQUEST: usize = 512 * 1024;
 
 /// What is around the spans of a request: the service is called as n8n calls itself by default.
 const BEGIN: &str = r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"n8n"}}]},"scopeSpans":[{"scope":{"name":"n8n-workflow"},"spans":["#;
 const END: &str = "]}]}]}\n";
 
-/// The most runs whose numbers of output items are held. Spans of later runs do not say how many items they took.
+/// The maximum number of runs whose numbers of output items are held. Spans of later runs do not say how many items
+/// they took.
 const MAX_RUNS: usize = 100_000;
 
 /// Whether an execution has ended, so that its trace will not change.
@@ -103,7 +104,7 @@ pub(super) fn spans(out: &mut Out, listed: &Listed, mut view: ExecutionRuns, is_
     let root = workflow_span(&trace_id);
     let stop = stop.unwrap_or(start).max(start);
     let mut write = |span: &Span<'_>| out.element(span, BEGIN, END, REQUEST);
-    // Of a single bundle the status is not known.
+    // The status of a single bundle is not known.
     let failed = row.status().map_or(view.error.is_some(), |status| matches!(status, "error" | "crashed"));
     write(&Span {
         trace_id: &trace_id,

@@ -10,7 +10,7 @@ use simd::{Bytes, Features};
 /// Bytes in one block.
 pub(super) const BLOCK: usize = 64;
 
-/// The most bytes of one [`Scanner::scan`]: few enough to stay in the L1 cache.
+/// The maximum number of bytes of one [`Scanner::scan`]: few enough to stay in the L1 cache.
 pub(super) const STRIDE: usize = 64 * BLOCK;
 
 /// The structure of up to [`STRIDE`] bytes.
@@ -83,7 +83,7 @@ impl StringsAndContainers {
     }
 }
 
-/// Which bytes of a block are searched for, and what becomes of them.
+/// Which bytes of a block are searched for, and what to do with them.
 pub(super) trait Structure {
     /// Whether commas and the kind of brackets are searched for, instead of control characters.
     const FLAT: bool;
@@ -172,7 +172,7 @@ pub(super) struct Strings {
     inside: u64,
 }
 
-/// Two bytes of a text that is sought. Whether they are somewhere is found several times as fast as the text.
+/// Two bytes of a sought text. Finding both is several times as fast as finding the text.
 #[derive(Clone, Copy)]
 pub(super) struct Pair {
     bytes: [u8; 2],
@@ -410,7 +410,7 @@ mod tests {
         pieces.iter().map(scan).collect()
     }
 
-    /// The same of an escaped text, whose faults are misplaced, too.
+    /// The same for an escaped text, whose faults count as misplaced, too.
     fn expected_escaped_borders(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 2]> {
         let (mut in_string, mut in_container, mut backslashes) = (false, false, 0);
         let look = |piece: &&[u8]| {

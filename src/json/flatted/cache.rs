@@ -7,7 +7,7 @@ pub(super) const CHUNK: u64 = 16 * 1024;
 /// no table of what is kept has many levels.
 const ROOM: usize = 2 * 1024 * 1024;
 
-/// The most that is held, bytes.
+/// The maximum held, bytes.
 const MOST_ROOM: usize = 16 * 1024 * 1024;
 
 /// How much more is held each time that a chunk is read again out of order, bytes: the items that a Sort node returns
@@ -48,7 +48,7 @@ impl Chunk {
 /// A chunk that was not used for a while makes room for a new one.
 pub(super) struct Cache {
     chunks: Vec<Chunk>,
-    /// Where each chunk that was ever held is among them, by its number.
+    /// The place of each chunk that was ever held, by its number.
     places: Vec<u16>,
     /// The place of the chunk that was used last.
     last: usize,

@@ -1,11 +1,11 @@
-//! A pass over a whole text, at the speed of memory: nothing of it is parsed.
+//! A pass over a whole text, at the speed of memory, without parsing it.
 
 use std::io;
 
 use super::text::Flatted;
 use super::unescape::unescape;
 
-/// Bytes that are looked at together.
+/// Bytes that are searched together.
 const PIECE: u64 = 256 * 1024;
 
 impl Flatted<'_> {

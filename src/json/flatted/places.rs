@@ -13,7 +13,7 @@ pub enum Place {
     Other,
 }
 
-/// Tells where bytes are, from the beginning of a text to its end.
+/// Finds out where bytes are, from the beginning of a text to its end.
 ///
 /// ```
 /// use n8n_lens::json::flatted::{Place, Places};
@@ -39,7 +39,8 @@ impl Places {
         Self { scanner: Scanner::new(), masks: StringsAndContainers::new(), is_first: true }
     }
 
-    /// Passes over the next bytes. Whether `judge` returns true for one of these, in ascending order, with its place.
+    /// Passes over the next bytes. Returns whether `judge` accepts one of the `wanted` ones, in ascending order, with
+    /// its place.
     pub fn any(
         &mut self,
         bytes: &[u8],

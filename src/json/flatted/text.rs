@@ -7,7 +7,7 @@ use super::unescape::{unescape, unescaped_len};
 use crate::json::block::{Borders, Carry, Masks, STRIDE, Scanner};
 use crate::json::{FaultKind, ReadAt, ReadError};
 
-/// The most work that a text may cause whatever its length, in units of about a nanosecond: half a second.
+/// The maximum work that a text may cause whatever its length, in units of about a nanosecond: half a second.
 const MAX_WORK: u64 = 1 << 29;
 
 /// How much more work a text may cause for each of its bytes. What n8n writes needs a few units for each node that
@@ -17,13 +17,13 @@ const WORK_PER_BYTE: u64 = 1024;
 /// The work that a value causes, in addition to that for its bytes.
 const VALUE_WORK: u64 = 64;
 
-/// The work that a byte of a string causes, which passes through the filter and its reader.
+/// The work of a byte of a string, which passes through the filter and its reader.
 const STRING_WORK: u64 = 8;
 
-/// The work that it causes to read a chunk again.
+/// The work of reading a chunk again.
 const CHUNK_WORK: u64 = CHUNK / 2;
 
-/// After this much work the source is asked whether it is still there: a question that was cancelled ends.
+/// After this much work, the source is checked: a cancelled question ends.
 const WATCHED_WORK: u64 = 1 << 26;
 
 /// How much is read at once of a text that is scanned.
@@ -130,14 +130,14 @@ impl<'a> Flatted<'a> {
         self
     }
 
-    /// Why the source could not be read, if that is what ended an expansion: the source's own error, whose type the way
-    /// through a [`Cursor`](crate::json::Cursor) may lose.
+    /// Why the source could not be read, if that is what ended an expansion: the source's own error, whose type may be
+    /// lost on the way through a [`Cursor`](crate::json::Cursor).
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
 
-    /// Whether an expansion ended because its work was too much, which the way through a
-    /// [`Cursor`](crate::json::Cursor) may lose as well.
+    /// Whether an expansion ended because its work was too much, which may also be lost on the way through a
+    /// [`Cursor`](crate::json::Cursor).
     pub fn is_too_expensive(&self) -> bool {
         self.is_too_expensive
     }
@@ -147,7 +147,7 @@ impl<'a> Flatted<'a> {
         &mut *self.source
     }
 
-    /// The same text for a reader that comes first: nothing of what it costs counts here.
+    /// The same text for a reader that comes first: its work does not count here.
     pub fn by_ref(&mut self) -> Flatted<'_> {
         let is_escaped = self.is_escaped;
         Flatted { is_escaped, ..Flatted::new(Box::new(self.source())) }
@@ -277,7 +277,7 @@ impl<'a> Flatted<'a> {
     /// Accounts for work.
     ///
     /// # Errors
-    /// When the text causes too much of it, or the source is not there anymore.
+    /// When the text causes too much of it, or the source is gone.
     pub(super) fn work(&mut self, units: u64, position: u64) -> Result<(), ReadError> {
         let before = self.work;
         self.work += units;
@@ -296,7 +296,7 @@ impl<'a> Flatted<'a> {
         self.len.div_ceil(CHUNK)
     }
 
-    /// What became of a read; remembers why it failed.
+    /// The result of a read; remembers why it failed.
     fn read(&mut self, read: io::Result<()>) -> Result<(), ReadError> {
         read.map_err(|error| {
             let copy = io::Error::new(error.kind(), error.to_string());

@@ -110,7 +110,7 @@ impl Flatted<'_> {
     /// Checks that an element ends before a position.
     ///
     /// # Errors
-    /// When something else follows than the next element or the end of the text.
+    /// When something other than the next element or the end of the text follows.
     pub(super) fn end_element(&mut self, position: u64) -> Result<(), ReadError> {
         match self.byte(position)? {
             b',' => Ok(()),

@@ -1,11 +1,11 @@
-//! Takes the backslashes out of a flatted text that is inside a JSON string.
+//! Removes the backslashes of a flatted text that is inside a JSON string.
 
 use crate::json::block::{BLOCK, backslashes, escaped};
 
 /// How many bytes are moved together.
 const WORD: usize = 8;
 
-/// Takes the backslashes out that escape a quote or a backslash. The first byte is the second one of an escape if the
+/// Removes the backslashes that escape a quote or a backslash. The first byte is the second one of an escape if the
 /// bytes before it end `in_escape`.
 ///
 /// There is an escape every few bytes, so bytes are moved a word at a time, and without a branch for each escape.
@@ -36,7 +36,7 @@ pub(super) fn unescape(text: &mut Vec<u8>, in_escape: bool) {
     text.truncate(length);
 }
 
-/// How long these bytes are without the backslashes that escape.
+/// The length of these bytes without the backslashes that escape.
 pub(super) fn unescaped_len(bytes: &[u8], in_escape: bool) -> usize {
     let mut text = bytes.to_vec();
     unescape(&mut text, in_escape);
@@ -73,7 +73,7 @@ const fn escapes() -> [Escapes; 256] {
 
 /// The word without these bytes; what is after them moves up.
 fn without(mut word: u64, mut bytes: u64) -> u64 {
-    // Two of eight bytes are usual; four are the most, since no escape follows another one.
+    // Two of eight bytes are usual, four the maximum, since no escape follows another one.
     for _ in 0..2 {
         (word, bytes) = without_first(word, bytes);
     }
@@ -83,7 +83,7 @@ fn without(mut word: u64, mut bytes: u64) -> u64 {
     word
 }
 
-/// Takes the first of these bytes out of the word, if there is one; returns the others, too.
+/// Removes the first of these bytes from the word, if there is one; returns the others, too.
 fn without_first(word: u64, bytes: u64) -> (u64, u64) {
     let before = (bytes & bytes.wrapping_neg()).wrapping_sub(1);
     ((word & before) | (word >> 8 & !before), (bytes & bytes.wrapping_sub(1)) >> 8)

@@ -10,11 +10,11 @@ use crate::postgres::{self, Limits, Waiter};
 use crate::store::{Error, ReadSettings};
 
 impl Address {
-    /// Connects; every transaction only reads, no statement takes longer than the reading allows, and no lock is waited for
-    /// longer than it allows.
+    /// Connects; every transaction only reads, and neither a statement nor a wait for a lock takes longer than the
+    /// settings allow.
     ///
     /// # Errors
-    /// The server cannot be reached, does not encrypt as wanted, refuses the user, or the caller has gone.
+    /// The server cannot be reached, does not encrypt as wanted, refuses the user, or the caller is gone.
     pub(super) fn connect(
         &self,
         reading: &ReadSettings,

@@ -1,8 +1,8 @@
 //! PostgreSQL: one connection and one read-only transaction per question.
 //!
-//! No client receives a part of a field, and `substr` unpacks the text from its beginning each time. So the first 4 MiB,
-//! which are enough for most summaries, come in prefixes that grow; what is beyond comes in one stream of rows of 64 KiB. The
-//! server unpacks the whole text for that stream, and takes twice its size in memory meanwhile.
+//! A client cannot receive a part of a field, and `substr` unpacks the text from its beginning each time. So the first
+//! 4 MiB, which are enough for most summaries, come in growing prefixes; the rest comes in one stream of rows of 64
+//! KiB. The server unpacks the whole text for that stream, and takes twice its size in memory meanwhile.
 
 mod address;
 mod connection;

@@ -1,4 +1,4 @@
-//! Looking for texts on the server: it unpacks each text once, with workers, and nothing of it is sent.
+//! Searches for texts on the server: it unpacks each text once, with workers, and sends nothing of it.
 //!
 //! `strpos` compares bytes. `LIKE` takes twice as long, and ignoring case (`ILIKE`, `lower`, `~*`) ten times. The planner
 //! ignores what is stored outside the table (TOAST), so settings make it use workers; any role may set them.
@@ -19,13 +19,13 @@ const MAX_BYTES: i64 = 64 * 1024 * 1024;
 /// Characters in which the first object of a text ends: it has a few members with short values.
 const BEGINNING_CHARS: usize = 1000;
 
-/// What makes the planner use workers, in this transaction, and lets them look through the texts: it takes that for cheap, and
+/// Makes the planner use workers, in this transaction, and lets them search the texts: it considers that cheap, and
 /// would pass whole texts on to one process.
 const WORKERS: &str = "SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; \
     SET LOCAL parallel_setup_cost = 0; SET LOCAL cpu_operator_cost = 1; SET LOCAL jit = off";
 
-/// Nothing, but volatile, as the time is: a column of an inner query that has it is computed there, once for all conditions,
-/// and by the workers, which `OFFSET 0` would not do.
+/// An empty text, but volatile, as the time is: a column of an inner query that has it is computed there, once for all
+/// conditions, and by the workers, which `OFFSET 0` would not do.
 const COMPUTED: &str = "left(CAST(clock_timestamp() AS text), 0)";
 
 /// Without one of these in its text, and without a policy in its workflow, nothing of an execution is redacted
@@ -34,7 +34,7 @@ const REDACTING: [&str; 5] =
     [r#""production":true"#, r#""manual":true"#, r#""policy":"#, r#"DynamicCredentials":true"#, r#""version":3"#];
 
 impl PostgresSession {
-    /// Looks at as many of the first of these executions as one statement may unpack.
+    /// Searches as many of the first of these executions as one statement may unpack.
     pub(super) fn look(&mut self, rows: &[(Row, Option<String>)], texts: &[String]) -> Result<Looked, Error> {
         let is_here = |row: &Row| row.location() == DataLocation::Database;
         let id = |row: &Row| is_here(row).then(|| row.id().parse().ok()).flatten();
@@ -66,7 +66,7 @@ impl PostgresSession {
         Ok(fits.count().max(1))
     }
 
-    /// The ids of those executions whose text has none of these texts, and is neither redacted nor of an unknown form.
+    /// The ids of the executions whose text has none of these texts, and is neither redacted nor of an unknown form.
     fn without(&mut self, ids: &[i64], texts: &[String]) -> Result<HashSet<String>, Error> {
         let redacting = REDACTING.map(str::to_owned);
         let sought: Vec<_> = texts.iter().chain(&redacting).collect();

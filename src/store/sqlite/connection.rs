@@ -4,7 +4,7 @@
 //! |---|---|
 //! | views and virtual tables in place of tables | they are refused, and SQLite opens no view |
 //! | generated columns, which compute what is read | they count as missing |
-//! | values that are larger than any of n8n's | a limit; texts are read in pieces, which it does not concern |
+//! | values that are larger than any of n8n's | a limit, which does not concern texts: they are read in pieces |
 //! | statements that never end | each has a deadline, and ends when the call is cancelled |
 //! | triggers, functions in the schema | nothing is written, and the schema is not trusted |
 
@@ -39,7 +39,7 @@ const MAX_MEMORY: i64 = 256 * 1024 * 1024;
 /// After how many of SQLite's instructions it asks whether to go on: some 100 µs.
 const INSTRUCTIONS: i32 = 10_000;
 
-/// Ends statements that take too long, or whose caller has gone.
+/// Ends statements that take too long, or whose caller is gone.
 #[derive(Debug)]
 pub(super) struct Watch {
     cancel: CancellationToken,
@@ -73,7 +73,7 @@ impl Watch {
 /// Opens a database as its header demands.
 ///
 /// # Errors
-/// It cannot be opened, or the caller has gone.
+/// It cannot be opened, or the caller is gone.
 pub(super) fn open(
     file: &Path,
     header: &Header,

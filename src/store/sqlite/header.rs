@@ -83,7 +83,7 @@ impl Open {
     }
 }
 
-/// Looks at a file next to the database. [`InUse`] must be alive.
+/// Passes a file next to the database to `look`. [`InUse`] must be alive.
 #[cfg(unix)]
 pub(super) fn look<T>(path: &Path, look: impl FnOnce(&File) -> T) -> io::Result<T> {
     open().file(path).map(|file| look(file))
@@ -101,7 +101,7 @@ pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
 }
 
 impl Header {
-    /// Looks at a database. [`InUse`] must be alive.
+    /// Reads the header of a database. [`InUse`] must be alive.
     ///
     /// # Errors
     /// There is no such file, it may not be read, or it is not SQLite's.
@@ -129,8 +129,8 @@ impl Header {
         })
     }
 
-    /// Whether n8n is running, if that can be seen; `is_open` is what [`is_open_elsewhere`](super::alive::is_open_elsewhere)
-    /// says.
+    /// Whether n8n is running, if that can be seen; `is_open` is the result of
+    /// [`is_open_elsewhere`](super::alive::is_open_elsewhere).
     pub(in crate::store) fn is_n8n_running(&self, is_open: Option<bool>) -> Option<bool> {
         match (self.is_wal, self.has_wal) {
             (true, true) => is_open,
@@ -140,7 +140,7 @@ impl Header {
         }
     }
 
-    /// Whether nobody has it open: SQLite then neither needs nor may create the files next to it.
+    /// Whether no process has it open: SQLite then neither needs nor may create the files next to it.
     pub(super) fn is_closed(&self) -> bool {
         self.is_wal && !self.has_wal
     }

@@ -37,8 +37,8 @@ use crate::json::ReadAt;
 /// How often a database that changes while it is opened is opened again.
 const ATTEMPTS: usize = 3;
 
-/// How often, and with which pauses, a write-ahead log without an index is looked at again: n8n creates the index a moment
-/// after the log when it starts, and removes it a moment before when it stops.
+/// How often, and with which pauses, a write-ahead log without an index is checked again: n8n creates the index a
+/// moment after the log when it starts, and removes it a moment before when it stops.
 const LOOKS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -117,7 +117,7 @@ impl Database {
     }
 }
 
-/// Looks at a database, again while its write-ahead log has no index.
+/// Reads the header of a database, again while its write-ahead log has no index.
 fn settled(file: &Path) -> Result<Header, Error> {
     let mut header = Header::of(file)?;
     for _ in 0..LOOKS {

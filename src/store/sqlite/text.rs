@@ -18,7 +18,7 @@ use crate::store::sql::DATA;
 /// How much is copied at a time, bytes.
 const PIECE: u64 = 256 * 1024;
 
-/// A text that is read where it lies. SQLite walks to a position once, and knows the way from then on.
+/// A text that is read in place. SQLite walks to a position once, and remembers the way from then on.
 pub(super) struct BlobText<'a>(Blob<'a>);
 
 impl<'a> BlobText<'a> {
@@ -41,7 +41,7 @@ impl ReadAt for BlobText<'_> {
     }
 }
 
-/// A text that is read where it lies for the length of a slice, which is enough for most answers, and from then on copied,
+/// A text that is read in place for the length of a slice, which is enough for most answers, and from then on copied,
 /// slice by slice. Each slice is a transaction; one that finds another row than the first one is an error.
 pub(super) struct SlicedText<'a> {
     first: First<'a>,
@@ -51,7 +51,7 @@ pub(super) struct SlicedText<'a> {
 /// Adds the next slice to the spool.
 type Fetch<'a> = Box<dyn FnMut(&mut Spool, Expected) -> Result<(), Error> + 'a>;
 
-/// The slice in which a text is read where it lies.
+/// The slice in which a text is read in place.
 enum First<'a> {
     Ahead(&'a SqliteSession, Rc<Fingerprint>),
     Open(Slice<'a>),

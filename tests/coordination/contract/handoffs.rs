@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::database::Kind;
 use crate::harness::Harness;
 
-pub fn context_is_carried_over(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn context_is_carried_over() {
+    with_people(1, 1, async |harness: Harness| {
         let nothing = "Nothing to save: give at least one of progress, findings, blockers, next_steps";
         refuses(&harness, "save_context", json!({"task_id": "tsk_0_0"}), nothing).await;
         let missing = json!({"task_id": "tsk_x", "progress": "p"});
@@ -58,8 +58,9 @@ pub fn accept(handoff: &Value, agent: &str) -> Value {
     json!({"handoff_id": handoff["id"], "agent_id": agent})
 }
 
-pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
-    with_people(kind, 1, 3, async |harness: Harness| {
+#[test]
+fn a_handoff_to_an_agent_moves_the_task() {
+    with_people(1, 3, async |harness: Harness| {
         succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         set_status(&harness, "task", "tsk_0_1", "todo").await;
         set_status(&harness, "task", "tsk_0_2", "done").await;
@@ -103,8 +104,9 @@ pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
     });
 }
 
-pub fn a_late_report_does_not_hide_the_progress_of_the_new_assignee(kind: Kind) {
-    with_people(kind, 1, 2, async |harness: Harness| {
+#[test]
+fn a_late_report_does_not_hide_the_progress_of_the_new_assignee() {
+    with_people(1, 2, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
         harness.pass(seconds(1));
@@ -126,9 +128,10 @@ pub fn a_late_report_does_not_hide_the_progress_of_the_new_assignee(kind: Kind) 
     });
 }
 
-/// The clock does not advance: the order in which things were saved decides.
-pub fn a_report_is_late_only_after_notes_since_the_task_moved(kind: Kind) {
-    with_people(kind, 1, 2, async |harness: Harness| {
+/// The clock stands still: the order in which things were saved decides.
+#[test]
+fn a_report_is_late_only_after_notes_since_the_task_moved() {
+    with_people(1, 2, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         let handoff = hand_over(&harness, "tsk_0_0", "agt_0", None).await;
         harness.pass(seconds(1));
@@ -151,8 +154,9 @@ pub fn a_report_is_late_only_after_notes_since_the_task_moved(kind: Kind) {
     });
 }
 
-pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
-    with_people(kind, 1, 3, async |harness: Harness| {
+#[test]
+fn an_open_handoff_moves_the_task_when_accepted() {
+    with_people(1, 3, async |harness: Harness| {
         succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         let others = json!({"task_id": "tsk_0_0", "from_agent_id": "agt_1", "summary": "half"});
         refuses(&harness, "create_handoff", others, "Task is assigned to another agent: agt_0").await;
@@ -193,8 +197,9 @@ pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
     });
 }
 
-pub fn pending_handoffs_are_filtered_by_agent(kind: Kind) {
-    with_people(kind, 1, 3, async |harness: Harness| {
+#[test]
+fn pending_handoffs_are_filtered_by_agent() {
+    with_people(1, 3, async |harness: Harness| {
         let to_one = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
         let of_one = hand_over(&harness, "tsk_0_1", "agt_1", None).await;
         let of_two = hand_over(&harness, "tsk_0_2", "agt_2", None).await;
@@ -211,8 +216,9 @@ pub fn pending_handoffs_are_filtered_by_agent(kind: Kind) {
     });
 }
 
-pub fn deprecated_tools_still_work(kind: Kind) {
-    with_people(kind, 1, 2, async |harness: Harness| {
+#[test]
+fn deprecated_tools_still_work() {
+    with_people(1, 2, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let pending = json!({
             "taskId": "tsk_0_0", "projectId": "prj_0", "title": "Task of 0", "description": "Do it.",

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
 use crate::harness::{Harness, run};
+use crate::on_each_database;
 
 pub const NOW: &str = "2025-01-06T10:00:00Z";
 pub const A_SECOND_LATER: &str = "2025-01-06T10:00:01Z";
@@ -24,7 +25,13 @@ pub const STATUSES: [&str; 6] = ["backlog", "todo", "in_progress", "blocked", "d
 pub const MOVES: &str = "backlog>todo backlog>cancelled todo>in_progress todo>backlog todo>cancelled in_progress>done \
                      in_progress>blocked in_progress>todo blocked>in_progress blocked>cancelled";
 
-pub fn with_people(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Harness)) -> Database {
+/// Runs a test on each kind of database, with the people of [`Harness::people`].
+pub fn with_people(projects: usize, agents: usize, test: impl AsyncFn(Harness)) {
+    on_each_database(|kind| _ = with_people_on(kind, projects, agents, &test));
+}
+
+/// The same on one kind; returns the database.
+pub fn with_people_on(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Harness)) -> Database {
     let database = Database::new(kind);
     run(async { test(staffed(&database, projects, agents).await).await });
     database
@@ -150,8 +157,9 @@ pub async fn is_rejected_everywhere(harness: &Harness, token: &str, execution: &
     refuses(harness, "report_execution_complete", complete, "Invalid execution_id or session_token").await;
 }
 
-pub fn a_runner_sees_active_projects_and_agents(kind: Kind) {
-    with_people(kind, 0, 0, async |harness: Harness| {
+#[test]
+fn a_runner_sees_active_projects_and_agents() {
+    with_people(0, 0, async |harness: Harness| {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "timestamp": NOW});
         assert_eq!(harness.call("health_check", json!({})).await, health);
         let listed = async || harness.call("list_active_projects_with_agents", json!({})).await;
@@ -173,8 +181,9 @@ pub fn a_runner_sees_active_projects_and_agents(kind: Kind) {
     });
 }
 
-pub fn only_idle_agents_with_tasks_should_start(kind: Kind) {
-    with_people(kind, 2, 2, async |harness: Harness| {
+#[test]
+fn only_idle_agents_with_tasks_should_start() {
+    with_people(2, 2, async |harness: Harness| {
         let (yes, no) = (json!({"should_start": true, "ai_type": "claude"}), json!({"should_start": false}));
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
         assert_eq!(startable(&harness, "agt_x", "prj_0").await, no);
@@ -197,8 +206,9 @@ pub fn only_idle_agents_with_tasks_should_start(kind: Kind) {
     });
 }
 
-pub fn nothing_is_revealed_without_a_passkey(kind: Kind) {
-    with_people(kind, 2, 2, async |harness: Harness| {
+#[test]
+fn nothing_is_revealed_without_a_passkey() {
+    with_people(2, 2, async |harness: Harness| {
         succeeds(&harness, "admin_project_add", json!({"id": "prj_x", "name": "X", "working_directory": "/x"})).await;
         set_status(&harness, "agent", "agt_1", "suspended").await;
         let ask = |agent: &str, passkey: &str, project: &str| {
@@ -232,8 +242,9 @@ pub fn nothing_is_revealed_without_a_passkey(kind: Kind) {
     });
 }
 
-pub fn a_session_is_renewed_up_to_its_maximum(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn a_session_is_renewed_up_to_its_maximum() {
+    with_people(1, 1, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let lives = async || {
             succeeds(&harness, "get_pending_tasks", by(&token)).await;
@@ -255,27 +266,33 @@ pub fn a_session_is_renewed_up_to_its_maximum(kind: Kind) {
     });
 }
 
-pub fn session_lifetimes_are_configurable(kind: Kind) {
-    let database = Database::new(kind);
-    run(async {
-        let fixed = SessionPolicy { session_ttl: seconds(60), session_max: seconds(60), ..SessionPolicy::default() };
-        let harness = Harness::open_with(&database, fixed).await;
-        harness.people(1, 2).await;
-        let begun = harness.authenticate(0, 0).await;
-        assert_eq!(begun["expires_in"], 60);
-        let token = id(&begun["session_token"], "sess_");
-        harness.pass(seconds(59));
-        succeeds(&harness, "get_my_task", by(&token)).await;
-        harness.pass(seconds(1));
-        refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
-        let capped = SessionPolicy { session_ttl: seconds(100), session_max: seconds(40), ..SessionPolicy::default() };
-        let harness = Harness::open_with(&database, capped).await;
-        assert_eq!(harness.authenticate(1, 0).await["expires_in"], 40);
+#[test]
+fn session_lifetimes_are_configurable() {
+    on_each_database(|kind| {
+        let database = Database::new(kind);
+        run(async {
+            let fixed =
+                SessionPolicy { session_ttl: seconds(60), session_max: seconds(60), ..SessionPolicy::default() };
+            let harness = Harness::open_with(&database, fixed).await;
+            harness.people(1, 2).await;
+            let begun = harness.authenticate(0, 0).await;
+            assert_eq!(begun["expires_in"], 60);
+            let token = id(&begun["session_token"], "sess_");
+            harness.pass(seconds(59));
+            succeeds(&harness, "get_my_task", by(&token)).await;
+            harness.pass(seconds(1));
+            refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
+            let capped =
+                SessionPolicy { session_ttl: seconds(100), session_max: seconds(40), ..SessionPolicy::default() };
+            let harness = Harness::open_with(&database, capped).await;
+            assert_eq!(harness.authenticate(1, 0).await["expires_in"], 40);
+        });
     });
 }
 
-pub fn an_expired_token_is_rejected_everywhere(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn an_expired_token_is_rejected_everywhere() {
+    with_people(1, 1, async |harness: Harness| {
         is_rejected_everywhere(&harness, "sess_unknown", "exec_x").await;
         let old = begin(&harness, 0).await;
         let logs = harness.call("list_execution_logs", json!({})).await;
@@ -293,8 +310,9 @@ pub fn an_expired_token_is_rejected_everywhere(kind: Kind) {
     });
 }
 
-pub fn a_session_has_one_task_and_one_execution(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn a_session_has_one_task_and_one_execution() {
+    with_people(1, 1, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let expected = json!({
             "success": true, "has_task": true,
@@ -321,8 +339,9 @@ pub fn a_session_has_one_task_and_one_execution(kind: Kind) {
     });
 }
 
-pub fn the_most_urgent_task_comes_first(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn the_most_urgent_task_comes_first() {
+    with_people(1, 1, async |harness: Harness| {
         add_task(&harness, "tsk_low", "low", Some("agt_0")).await;
         add_task(&harness, "tsk_0_late", "medium", None).await;
         add_task(&harness, "tsk_a", "medium", Some("agt_0")).await;
@@ -339,64 +358,70 @@ pub fn the_most_urgent_task_comes_first(kind: Kind) {
     });
 }
 
-pub fn a_report_ends_task_execution_and_session(kind: Kind) {
-    let database = with_people(kind, 1, 4, async |harness: Harness| {
-        let mut tokens = Vec::new();
-        for agent in 0..4 {
-            tokens.push(begin(&harness, agent).await);
-        }
-        harness.pass(seconds(60));
-        for (agent, result, status, done_at, exit_code, ended, blockers) in [
-            (0, "success", "done", json!(A_MINUTE_LATER), 0, "completed", Value::Null),
-            (1, "failed", "blocked", Value::Null, 1, "failed", Value::Null),
-            (2, "blocked", "blocked", Value::Null, 1, "failed", json!("how it was")),
-        ] {
-            let id_of_task = format!("tsk_0_{agent}");
-            let said = json!({"summary": "how it was", "next_steps": "what is left"});
-            returns(&harness, "report_completed", with(report(&tokens[agent], result), said), reported()).await;
-            only_log(&harness, agent, ended, Some(exit_code), Some((60.0, A_MINUTE_LATER))).await;
-            let changed = json!({"status": status, "updated_at": A_MINUTE_LATER, "completed_at": done_at});
-            assert_eq!(task_now(&harness, &id_of_task).await, with(task(0, agent), changed));
-            let fields =
-                json!({"progress": "how it was", "findings": null, "blockers": blockers, "next_steps": "what is left"});
-            let history = json!({"task_id": id_of_task, "include_history": true});
-            let answer = harness.call("get_task_context", history).await;
-            let note = json!({
-                "id": id(&answer["contexts"][0]["id"], "ctx_"), "task_id": id_of_task, "created_at": A_MINUTE_LATER,
-            });
-            let note = with(note, fields.clone());
-            let expected =
-                json!({"success": true, "task_id": id_of_task, "latest_context": fields, "contexts": [note]});
-            assert_eq!(answer, expected);
-        }
-        returns(&harness, "report_completed", report(&tokens[3], "failed"), reported()).await;
-        let without = json!({"success": true, "task_id": "tsk_0_3", "latest_context": null});
-        returns(&harness, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
+#[test]
+fn a_report_ends_task_execution_and_session() {
+    on_each_database(|kind| {
+        let database = with_people_on(kind, 1, 4, async |harness: Harness| {
+            let mut tokens = Vec::new();
+            for agent in 0..4 {
+                tokens.push(begin(&harness, agent).await);
+            }
+            harness.pass(seconds(60));
+            for (agent, result, status, done_at, exit_code, ended, blockers) in [
+                (0, "success", "done", json!(A_MINUTE_LATER), 0, "completed", Value::Null),
+                (1, "failed", "blocked", Value::Null, 1, "failed", Value::Null),
+                (2, "blocked", "blocked", Value::Null, 1, "failed", json!("how it was")),
+            ] {
+                let id_of_task = format!("tsk_0_{agent}");
+                let said = json!({"summary": "how it was", "next_steps": "what is left"});
+                returns(&harness, "report_completed", with(report(&tokens[agent], result), said), reported()).await;
+                only_log(&harness, agent, ended, Some(exit_code), Some((60.0, A_MINUTE_LATER))).await;
+                let changed = json!({"status": status, "updated_at": A_MINUTE_LATER, "completed_at": done_at});
+                assert_eq!(task_now(&harness, &id_of_task).await, with(task(0, agent), changed));
+                let fields = json!({"progress": "how it was", "findings": null, "blockers": blockers, "next_steps": "what is left"});
+                let history = json!({"task_id": id_of_task, "include_history": true});
+                let answer = harness.call("get_task_context", history).await;
+                let note = json!({
+                    "id": id(&answer["contexts"][0]["id"], "ctx_"), "task_id": id_of_task, "created_at": A_MINUTE_LATER,
+                });
+                let note = with(note, fields.clone());
+                let expected =
+                    json!({"success": true, "task_id": id_of_task, "latest_context": fields, "contexts": [note]});
+                assert_eq!(answer, expected);
+            }
+            returns(&harness, "report_completed", report(&tokens[3], "failed"), reported()).await;
+            let without = json!({"success": true, "task_id": "tsk_0_3", "latest_context": null});
+            returns(&harness, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
+        });
+        assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL"), 0);
+        let without_project = "SELECT COUNT(*) FROM events WHERE entity_type = 'execution' AND project_id IS NULL";
+        assert_eq!(database.number(without_project), 0, "every event of an execution names its project");
     });
-    assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL"), 0);
-    let without_project = "SELECT COUNT(*) FROM events WHERE entity_type = 'execution' AND project_id IS NULL";
-    assert_eq!(database.number(without_project), 0, "every event of an execution names its project");
 }
 
-pub fn no_duration_is_negative(kind: Kind) {
-    let database = with_people(kind, 1, 3, async |harness: Harness| {
-        let mut tokens = Vec::new();
-        for agent in 0..3 {
-            tokens.push(begin(&harness, agent).await);
-        }
-        harness.set_back(seconds(3600));
-        returns(&harness, "report_completed", report(&tokens[0], "success"), reported()).await;
-        succeeds(&harness, "logout", by(&tokens[1])).await;
-        succeeds(&harness, "admin_session_revoke", json!({"agent": "agt_2", "project": "prj_0"})).await;
-        only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
-        only_log(&harness, 1, "error", None, Some((0.0, NOW))).await;
-        only_log(&harness, 2, "error", None, Some((0.0, NOW))).await;
+#[test]
+fn no_duration_is_negative() {
+    on_each_database(|kind| {
+        let database = with_people_on(kind, 1, 3, async |harness: Harness| {
+            let mut tokens = Vec::new();
+            for agent in 0..3 {
+                tokens.push(begin(&harness, agent).await);
+            }
+            harness.set_back(seconds(3600));
+            returns(&harness, "report_completed", report(&tokens[0], "success"), reported()).await;
+            succeeds(&harness, "logout", by(&tokens[1])).await;
+            succeeds(&harness, "admin_session_revoke", json!({"agent": "agt_2", "project": "prj_0"})).await;
+            only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
+            only_log(&harness, 1, "error", None, Some((0.0, NOW))).await;
+            only_log(&harness, 2, "error", None, Some((0.0, NOW))).await;
+        });
+        assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at < created_at"), 0);
     });
-    assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at < created_at"), 0);
 }
 
-pub fn a_rejected_report_changes_nothing(kind: Kind) {
-    with_people(kind, 1, 2, async |harness: Harness| {
+#[test]
+fn a_rejected_report_changes_nothing() {
+    with_people(1, 2, async |harness: Harness| {
         set_status(&harness, "task", "tsk_0_0", "todo").await;
         let idle = harness.session(0, 0).await;
         let none = "No in_progress task found for this agent";
@@ -411,8 +436,9 @@ pub fn a_rejected_report_changes_nothing(kind: Kind) {
     });
 }
 
-pub fn a_logout_does_not_change_the_task(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn a_logout_does_not_change_the_task() {
+    with_people(1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         harness.pass(seconds(60));
         returns(&harness, "logout", by(&token), json!({})).await;
@@ -426,31 +452,35 @@ pub fn a_logout_does_not_change_the_task(kind: Kind) {
     });
 }
 
-pub fn a_repeated_report_gets_the_same_answer(kind: Kind) {
-    let database = with_people(kind, 1, 1, async |harness: Harness| {
-        let token = begin(&harness, 0).await;
-        let said = with(report(&token, "success"), json!({"summary": "all of it"}));
-        returns(&harness, "report_completed", said.clone(), reported()).await;
-        harness.pass(seconds(60));
-        returns(&harness, "report_completed", said.clone(), reported()).await;
-        let another = with(said.clone(), json!({"result": "failed"}));
-        refuses(&harness, "report_completed", another, NO_TOKEN).await;
-        refuses(&harness, "report_completed", with(said, json!({"summary": "some of it"})), NO_TOKEN).await;
-        refuses(&harness, "report_completed", report(&token, "success"), NO_TOKEN).await;
-        refuses(&harness, "logout", by(&token), NO_TOKEN).await;
-        only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
-        let done = with(task(0, 0), json!({"status": "done", "completed_at": NOW}));
-        assert_eq!(task_now(&harness, "tsk_0_0").await, done);
+#[test]
+fn a_repeated_report_gets_the_same_answer() {
+    on_each_database(|kind| {
+        let database = with_people_on(kind, 1, 1, async |harness: Harness| {
+            let token = begin(&harness, 0).await;
+            let said = with(report(&token, "success"), json!({"summary": "all of it"}));
+            returns(&harness, "report_completed", said.clone(), reported()).await;
+            harness.pass(seconds(60));
+            returns(&harness, "report_completed", said.clone(), reported()).await;
+            let another = with(said.clone(), json!({"result": "failed"}));
+            refuses(&harness, "report_completed", another, NO_TOKEN).await;
+            refuses(&harness, "report_completed", with(said, json!({"summary": "some of it"})), NO_TOKEN).await;
+            refuses(&harness, "report_completed", report(&token, "success"), NO_TOKEN).await;
+            refuses(&harness, "logout", by(&token), NO_TOKEN).await;
+            only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
+            let done = with(task(0, 0), json!({"status": "done", "completed_at": NOW}));
+            assert_eq!(task_now(&harness, "tsk_0_0").await, done);
+        });
+        assert_eq!(database.number("SELECT COUNT(*) FROM contexts"), 1);
     });
-    assert_eq!(database.number("SELECT COUNT(*) FROM contexts"), 1);
 }
 
 pub fn as_instance(instance: &str) -> Value {
     json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": instance})
 }
 
-pub fn an_instance_can_authenticate_again_after_a_lost_answer(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn an_instance_can_authenticate_again_after_a_lost_answer() {
+    with_people(1, 1, async |harness: Harness| {
         let first = succeeds(&harness, "authenticate", as_instance("one")).await;
         refuses(&harness, "authenticate", as_instance("two"), RUNNING).await;
         assert_eq!(harness.authenticate(0, 0).await, json!({"success": false, "error": RUNNING}));
@@ -467,8 +497,9 @@ pub fn an_instance_can_authenticate_again_after_a_lost_answer(kind: Kind) {
     });
 }
 
-pub fn an_instance_can_authenticate_again_until_its_first_task(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn an_instance_can_authenticate_again_until_its_first_task() {
+    with_people(1, 1, async |harness: Harness| {
         let first = succeeds(&harness, "authenticate", as_instance("one")).await;
         let old = id(&first["session_token"], "sess_");
         succeeds(&harness, "get_pending_tasks", by(&old)).await;
@@ -477,8 +508,9 @@ pub fn an_instance_can_authenticate_again_until_its_first_task(kind: Kind) {
     });
 }
 
-pub fn execution_logs_are_camel_case(kind: Kind) {
-    with_people(kind, 1, 2, async |harness: Harness| {
+#[test]
+fn execution_logs_are_camel_case() {
+    with_people(1, 2, async |harness: Harness| {
         let mut logs = Vec::new();
         for (agent, at) in [(0, NOW), (1, A_SECOND_LATER)] {
             let token = begin(&harness, agent).await;
@@ -518,8 +550,9 @@ pub fn execution_logs_are_camel_case(kind: Kind) {
     });
 }
 
-pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
-    with_people(kind, 1, 1, async |harness: Harness| {
+#[test]
+fn agents_and_projects_are_listed_and_found() {
+    with_people(1, 1, async |harness: Harness| {
         let new = json!({
             "id": "agt_h", "name": "Hana", "role": "reviewer", "capabilities": ["rust", "sql"], "type": "human",
             "ai_type": "gemini", "system_prompt": "secret",
@@ -554,8 +587,9 @@ pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
     });
 }
 
-pub fn tasks_are_listed_and_found(kind: Kind) {
-    with_people(kind, 2, 2, async |harness: Harness| {
+#[test]
+fn tasks_are_listed_and_found() {
+    with_people(2, 2, async |harness: Harness| {
         set_status(&harness, "task", "tsk_1_1", "blocked").await;
         let blocked = with(task(1, 1), json!({"status": "blocked"}));
         for (filter, found) in [
@@ -581,8 +615,9 @@ pub fn tasks_are_listed_and_found(kind: Kind) {
     });
 }
 
-pub fn every_status_transition_is_checked(kind: Kind) {
-    with_people(kind, 1, 0, async |harness: Harness| {
+#[test]
+fn every_status_transition_is_checked() {
+    with_people(1, 0, async |harness: Harness| {
         let pairs: Vec<_> = STATUSES.iter().flat_map(|from| STATUSES.iter().map(move |to| (*from, *to))).collect();
         let new = |(from, to): &(&str, &str)| json!({"id": format!("{from}-{to}"), "project_id": "prj_0", "title": "T", "status": from});
         let tasks: Vec<_> = pairs.iter().map(new).collect();
@@ -609,8 +644,9 @@ pub fn every_status_transition_is_checked(kind: Kind) {
     });
 }
 
-pub fn a_task_can_only_be_assigned_to_a_member(kind: Kind) {
-    with_people(kind, 1, 2, async |harness: Harness| {
+#[test]
+fn a_task_can_only_be_assigned_to_a_member() {
+    with_people(1, 2, async |harness: Harness| {
         succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         harness.pass(seconds(1));
         let give = |to: Value| json!({"task_id": "tsk_0_0", "assignee_id": to});

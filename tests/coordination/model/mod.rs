@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use self::history::History;
 use crate::database::{Database, Kind};
 use crate::harness::{BEGIN, Harness, run};
+use crate::on_each_database;
 
 const STEPS: u64 = 40;
 
@@ -19,14 +20,19 @@ const SHARING: u64 = 10;
 
 const WORKERS: usize = 4;
 
-pub fn histories_agree_with_the_model(kind: Kind) {
-    check(kind, if kind == Kind::Sqlite { 80 } else { 12 }, STEPS, 0);
+#[test]
+fn histories_agree_with_the_model() {
+    on_each_database(|kind| _ = check(kind, if kind == Kind::Sqlite { 80 } else { 12 }, STEPS, 0));
 }
 
-pub fn ten_thousand_histories(kind: Kind) {
-    let histories = if kind == Kind::Sqlite { 10_000 } else { 500 };
-    let calls = check(kind, histories, STEPS, 1_000_000);
-    println!("{histories} histories on {kind:?} agree with the model in {calls} calls");
+#[test]
+#[ignore = "long: minutes"]
+fn ten_thousand_histories() {
+    on_each_database(|kind| {
+        let histories = if kind == Kind::Sqlite { 10_000 } else { 500 };
+        let calls = check(kind, histories, STEPS, 1_000_000);
+        println!("{histories} histories on {kind:?} agree with the model in {calls} calls");
+    });
 }
 
 /// Runs histories; returns the number of compared calls.

@@ -1,20 +1,17 @@
-//! PostgreSQL as n8n's store. The tests share one server, which runs while any of them does.
+//! PostgreSQL as n8n's store. The tests share one server.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 
 use postgres::{Client, NoTls};
 use serde_json::{Value, json};
 
 use super::{answer, complaint, execution, lens};
-use crate::support::coordination::database::{Database, Kind, server_folder, start_postgres, stop_postgres};
+use crate::support::coordination::database::{Database, Kind, postgres_is_installed, server_folder};
 use crate::support::n8n_store::{N8nFolder, POSTGRES_TABLES as TABLES, flatten_data, id, row};
-
-/// How many tests use the server.
-static USERS: Mutex<usize> = Mutex::new(0);
 
 /// A database of n8n on the server.
 struct Postgres {
@@ -24,16 +21,12 @@ struct Postgres {
 impl Postgres {
     /// `None` where PostgreSQL is not installed.
     fn start() -> Option<Self> {
-        let mut users = USERS.lock().unwrap();
-        if *users == 0 {
-            if !start_postgres(&["fsync=off"]) {
-                println!("skipped: PostgreSQL is not installed");
-                return None;
-            }
-            prepare();
+        static PREPARED: Once = Once::new();
+        if !postgres_is_installed() {
+            println!("skipped: PostgreSQL is not installed");
+            return None;
         }
-        *users += 1;
-        drop(users);
+        PREPARED.call_once(prepare);
         let made = Self { database: Database::new(Kind::Postgres) };
         made.run(TABLES);
         Some(made)
@@ -65,16 +58,6 @@ impl Postgres {
         let insert =
             r#"INSERT INTO execution_data ("executionId", "workflowData", data) VALUES ($1, $2::text::json, $3)"#;
         client.execute(insert, &[&id, &body["workflowData"].to_string(), &data]).unwrap();
-    }
-}
-
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        let mut users = USERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *users -= 1;
-        if *users == 0 {
-            stop_postgres();
-        }
     }
 }
 

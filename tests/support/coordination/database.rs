@@ -1,13 +1,12 @@
-//! The databases of the tests: a SQLite file each, or a database each on one PostgreSQL server, which
-//! `postgres.sh` runs while the tests run.
+//! The databases of the tests: a SQLite file each, or a database each on the PostgreSQL server of the test's process.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use n8n_lens::coordination::store::DatabaseLocation;
@@ -29,35 +28,39 @@ pub struct Database {
     pub folder: TempDir,
 }
 
-/// The PostgreSQL server, while the tests run.
-static SERVER: Mutex<Option<Server>> = Mutex::new(None);
+/// The PostgreSQL server of this process, which is started when it is first used.
+static SERVER: LazyLock<Option<Server>> = LazyLock::new(Server::start);
 
+/// `postgres.sh`: it stops the server and removes its files when this process ends.
 struct Server {
-    script: Child,
     port: u16,
-    folder: TempDir,
-    settings: Vec<String>,
+    folder: PathBuf,
+    script: Mutex<Script>,
 }
 
-/// Starts PostgreSQL with these settings, such as `fsync=off`; `false` if it is not installed.
-pub fn start_postgres(settings: &[&str]) -> bool {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let server = Server::start(tempfile::tempdir().unwrap(), port, settings);
-    let there = server.is_some();
-    *SERVER.lock().unwrap() = server;
-    there
+struct Script {
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
 }
 
-/// Stops PostgreSQL.
-pub fn stop_postgres() {
-    if let Some(mut server) = SERVER.lock().unwrap().take() {
-        server.stop();
+impl Kind {
+    /// The kinds that tests can use.
+    pub fn installed() -> Vec<Self> {
+        if postgres_is_installed() {
+            return vec![Self::Sqlite, Self::Postgres];
+        }
+        eprintln!("=== PostgreSQL IS NOT INSTALLED: IT IS NOT TESTED ===");
+        vec![Self::Sqlite]
     }
 }
 
+pub fn postgres_is_installed() -> bool {
+    SERVER.is_some()
+}
+
 /// The folder with all files of PostgreSQL.
-pub fn server_folder() -> PathBuf {
-    SERVER.lock().unwrap().as_ref().unwrap().folder.path().to_owned()
+pub fn server_folder() -> &'static Path {
+    &server().folder
 }
 
 /// Stops PostgreSQL without a shutdown, and restarts it.
@@ -67,47 +70,52 @@ pub fn restart_postgres_immediately() {
 
 /// Stops PostgreSQL without a shutdown, runs `work`, and restarts PostgreSQL.
 pub fn while_postgres_is_away(work: impl FnOnce()) {
-    let mut server = SERVER.lock().unwrap();
-    let Server { mut script, port, folder, settings } = server.take().unwrap();
-    let data = folder.path().join("data");
-    let head = std::fs::read_to_string(data.join("postmaster.pid")).unwrap();
-    let pid = head.lines().next().unwrap().trim().to_owned();
-    // SIGQUIT is `pg_ctl stop -m immediate`.
-    assert!(Command::new("kill").args(["-QUIT", &pid]).status().unwrap().success());
-    drop(script.stdin.take());
-    script.wait().unwrap();
+    let mut script = server().script.lock().unwrap();
+    assert_eq!(script.request("kill"), "away");
     work();
-    *server = Some(Server::start(folder, port, &settings).expect("PostgreSQL to restart"));
+    assert_eq!(script.request("start"), "ready");
+}
+
+fn server() -> &'static Server {
+    SERVER.as_ref().expect("PostgreSQL to be installed")
 }
 
 impl Server {
-    fn start(folder: TempDir, port: u16, settings: &[impl AsRef<str>]) -> Option<Self> {
-        let settings: Vec<_> = settings.iter().map(|setting| setting.as_ref().to_owned()).collect();
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support/coordination/postgres.sh");
-        let log = folder.path().join("script.log");
-        let mut script = Command::new(script)
-            .arg(folder.path())
-            .arg(port.to_string())
-            .args(&settings)
+    /// `None` if PostgreSQL is not installed.
+    fn start() -> Option<Self> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let folder = tempfile::tempdir().unwrap().keep();
+        let log = folder.join("script.log");
+        let mut script = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/coordination/postgres.sh"))
+            .args([folder.as_os_str(), port.to_string().as_ref()])
+            // Tests kill processes, not the machine, so nothing needs to be flushed to disk. A benchmark does.
+            .args(cfg!(test).then_some("fsync=off"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        if line.starts_with("ready") {
-            return Some(Self { script, port, folder, settings });
+        let (requests, replies) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
+        let mut replies = Script { requests, replies: BufReader::new(replies) };
+        if replies.next() == "ready" {
+            return Some(Self { port, folder, script: Mutex::new(replies) });
         }
-        let ended = script.wait().unwrap();
-        let said = std::fs::read_to_string(log).unwrap();
-        assert_eq!(ended.code(), Some(3), "PostgreSQL is installed, but does not start: {said}");
+        let said = std::fs::read_to_string(log).unwrap_or_default();
+        assert_eq!(script.wait().unwrap().code(), Some(3), "PostgreSQL is installed, but does not start: {said}");
         None
     }
+}
 
-    fn stop(&mut self) {
-        drop(self.script.stdin.take());
-        self.script.wait().unwrap();
+impl Script {
+    fn request(&mut self, request: &str) -> String {
+        writeln!(self.requests, "{request}").unwrap();
+        self.next()
+    }
+
+    fn next(&mut self) -> String {
+        let mut line = String::new();
+        self.replies.read_line(&mut line).unwrap();
+        line.trim().to_owned()
     }
 }
 
@@ -120,7 +128,7 @@ impl Database {
             Kind::Sqlite => folder.path().join("pm.db").to_str().unwrap().to_owned(),
             Kind::Postgres => {
                 let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-                let port = SERVER.lock().unwrap().as_ref().unwrap().port;
+                let port = server().port;
                 with_server(&format!("postgres://lens@127.0.0.1:{port}/postgres"), |client| {
                     client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
                 });

@@ -7,7 +7,7 @@ use super::super::token::ElementValue;
 use super::Expansion;
 use crate::json::{Batch, Fault, Pruner, ReadError};
 
-/// A batch is returned when it has as many bytes.
+/// A batch is returned once it has this many bytes.
 const BATCH_BYTES: usize = 32 * 1024;
 
 impl<E: Edit> Expansion<'_, '_, E> {

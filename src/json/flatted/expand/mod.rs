@@ -11,7 +11,7 @@ use super::token::{ElementValue, StringState};
 use crate::json::selection::Selection;
 use crate::json::{Batch, FaultKind, Pruner, ReadError};
 
-/// What n8n puts in the place of a container that contains itself (`packages/workflow/src/utils.ts`).
+/// What n8n writes in place of a container that contains itself (`packages/workflow/src/utils.ts`).
 const CIRCULAR: &[u8] = b"[Circular Reference]";
 
 /// Expands a flatted text: an iterator of the [`Batch`]es that the pruner would leave of the expanded text.
@@ -61,7 +61,7 @@ impl<'t, 's> Expansion<'t, 's> {
 }
 
 impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
-    /// As [`new`](Expansion::new), with changes.
+    /// Like [`new`](Expansion::new), with changes.
     pub fn edited(text: &'t mut Flatted<'s>, pruner: Pruner, edit: E) -> Self {
         Self {
             text,
