@@ -90,7 +90,7 @@ fn secrets_are_not_stored_or_logged() {
 #[test]
 fn an_unknown_agent_takes_as_long_as_a_known_one() {
     on_each_database(|kind| {
-        // On a busy machine calls take any time, but as much work as on an idle one.
+        // On a busy machine calls take any amount of time, but as much work as on an idle one.
         let ratio = timing(kind, 20, processor_time);
         assert!((0.7..1.43).contains(&ratio), "{ratio}");
     });

@@ -221,7 +221,7 @@ fn assert_no_secret_is_logged(gateway: &Gateway) {
     assert_eq!(gateway.http.stderr.find(Duration::from_secs(30), has_secret), None);
 }
 
-/// Each fault on a connection of its own, all at once.
+/// Each fault on its own connection, all at once.
 #[test]
 fn every_fault_is_the_right_error_in_time() {
     let server = Server::start(remote);
@@ -252,7 +252,7 @@ fn every_fault_is_the_right_error_in_time() {
     assert_no_secret_is_logged(&gateway);
 }
 
-/// One after the other: each takes all that a machine has.
+/// One after the other: each uses the whole machine.
 #[test]
 fn floods_stay_with_their_call() {
     const FLOOD_TIMEOUT_MS: u64 = 200;
@@ -307,7 +307,7 @@ fn a_flood_of_tools_takes_little_memory() {
     assert!(peak < 150_000_000, "{peak} bytes");
 }
 
-/// What is not cut is right.
+/// Answers that are not cut are correct.
 #[test]
 fn an_answer_cut_at_any_byte_is_an_error() {
     let server = Server::start(remote);
