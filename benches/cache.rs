@@ -1,10 +1,10 @@
 //! The cache of executions, compared with reading and expanding its file alone: `cargo bench --bench cache`.
 //!
 //! A generated body of 325 MB from a server in this process. n8n builds a body for many seconds before it sends the first
-//! byte; the server here sends at once, so that what the cache costs the first look is seen at its largest: at the full
+//! byte; the server here sends at once, so that the cache's cost on the first read is seen at its largest: at the full
 //! speed of loopback, where client, server and compression share the cores, and at 200 MB/s.
 //!
-//! With `N8N_URL`, `N8N_API_KEY`, `N8N_EXECUTION` and `N8N_PID` (the process of n8n), also four looks at an execution of a
+//! With `N8N_URL`, `N8N_API_KEY`, `N8N_EXECUTION` and `N8N_PID` (the process of n8n), also four reads of an execution of a
 //! real n8n, with n8n's CPU seconds and memory.
 #![allow(
     clippy::unwrap_used,
@@ -41,7 +41,7 @@ const BODY: u64 = 325_000_000;
 /// Runs of each measurement; the median counts.
 const RUNS: usize = 7;
 
-/// Runs of the second look, which is short.
+/// Runs of the second read, which is short.
 const SHORT_RUNS: usize = 21;
 
 /// About 200 MB/s.
@@ -97,7 +97,7 @@ fn measure(body: &Arc<[u8]>, pace: Option<(u64, Duration)>) {
         runtime.block_on(client.read_execution(&request, &SummaryProjection, &progress)).unwrap().view.unwrap();
     };
     let (plain, cached) = (client(&n8n, None), client(&n8n, Some(&folder)));
-    // In turn, so that a noisy minute meets both.
+    // Alternating, so that a noisy minute affects both.
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         without.push(timed(|| look(&plain)));
@@ -152,7 +152,7 @@ fn memory(n8n: &Server, folder: &Path) {
 #[cfg(not(target_os = "linux"))]
 fn memory(_n8n: &Server, _folder: &Path) {}
 
-/// Four looks at an execution of a real n8n.
+/// Four reads of an execution of a real n8n.
 fn real(id: &str) {
     let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("set {name}"));
     let n8n: u32 = variable("N8N_PID").parse().unwrap();
@@ -178,7 +178,7 @@ fn real(id: &str) {
     }
 }
 
-/// The CPU seconds of a process, as proc(5) has them, in ticks of 10 ms.
+/// The CPU seconds of a process, which proc(5) reports in ticks of 10 ms.
 fn cpu(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields = stat.rsplit_once(") ").map(|(_, fields)| fields.split(' ').collect::<Vec<_>>()).unwrap_or_default();

@@ -95,7 +95,7 @@ impl Subject {
         (self.requests)(&self.authority, tool, input)
     }
 
-    /// Makes one call on a connection of its own; `None` if it fails.
+    /// Makes one call on its own connection; `None` if it fails.
     async fn call(&self, tool: &str, input: &str) -> Option<Vec<u8>> {
         let mut connection = TcpStream::connect(&self.authority).await.ok()?;
         let (request, mut buffer) = (self.request(tool, input), Vec::new());

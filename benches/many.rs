@@ -1,6 +1,6 @@
 //! Questions about 5,000 executions in SQLite, by the binary: `cargo bench --bench many`.
 //!
-//! The executions are made by this bench, with texts of 24 MB and of 873 MB altogether, and read with a warm page cache. CPU time
+//! The executions are made by this bench, with texts of 24 MB and of 873 MB in total, and read with a warm page cache. CPU time
 //! is that of the whole process, user and system; wall time depends on what else the machine does.
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ const RUNS: usize = 5;
 const EXECUTIONS: u64 = 5000;
 const LARGE: u64 = 20;
 
-/// Ticks of the kernel's clock in a second (`sysconf(_SC_CLK_TCK)`), 100 on Linux.
+/// The kernel's clock ticks per second (`sysconf(_SC_CLK_TCK)`), 100 on Linux.
 const TICKS: f64 = 100.0;
 
 fn main() {
@@ -64,7 +64,7 @@ fn at(id: u64) -> String {
         .to_string()
 }
 
-/// A store whose executions differ in their ids; half of them are of a middle size, the others are small.
+/// A store whose executions differ in their ids; half of them are of medium size, the others small.
 fn filled(store: N8nFolder, middle: usize, large: usize) -> N8nFolder {
     let texts = [0, middle, large].map(|bytes| flatten_data(&execution(0, bytes)));
     let failed = flatten_data(&failed(&execution(0, 0)));
@@ -91,7 +91,7 @@ fn filled(store: N8nFolder, middle: usize, large: usize) -> N8nFolder {
     store
 }
 
-/// An execution of three nodes whose items have so many bytes, most of them in many short texts.
+/// An execution of three nodes whose items have this many bytes, most of them in many short texts.
 fn execution(id: u64, bytes: usize) -> Value {
     let item = |at: usize| json!({"json": {"at": at, "note": format!("line {at} of {id} {}", "text ".repeat(20)), "tags": ["a", at.to_string()]}});
     let items: Vec<_> = (0..bytes / 200).map(item).collect();
@@ -161,7 +161,7 @@ fn cpu_of_children() -> f64 {
     (ticks(13) + ticks(14)) / TICKS
 }
 
-/// How long commits of n8n 1.x take, whose journal readers hold up, without us and during one search after another.
+/// How long commits of n8n 1.x take, whose journal is held up by readers, without us and during one search after another.
 fn beside() {
     let store = filled(N8nFolder::rollback(), 190_000, 2_000_000);
     println!("\nn8n's commits to a rollback journal");

@@ -46,7 +46,7 @@ const RUNS: usize = 9;
 /// How long n8n and we work side by side.
 const SIDE_BY_SIDE: Duration = Duration::from_secs(4);
 
-/// Between two looks at the clock.
+/// Between two readings of the clock.
 const PAUSE: Duration = Duration::from_millis(5);
 
 fn main() {

@@ -28,10 +28,10 @@ TARGETS = [
 ]
 
 NOTICE = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
-# Files with such names that are no texts.
+# Files with such names that are not texts.
 CODE = {".c", ".h", ".js", ".json", ".py", ".rs", ".toml", ".yml"}
 
-# Crates without a file: whose work they are. All of them may be used under the MIT licence.
+# Crates without a licence file, and their authors. All of them may be used under the MIT licence.
 HOLDERS = {
     "objc2-core-foundation": ["Copyright (c) Mads Marquart and the objc2 contributors"],
     "objc2-system-configuration": ["Copyright (c) Mads Marquart and the objc2 contributors"],
@@ -40,7 +40,7 @@ HOLDERS = {
     "winapi-x86_64-pc-windows-gnu": ["Copyright (c) 2015-2018 The winapi-rs Developers"],
 }
 
-# What is linked and is no crate.
+# Linked parts that are not crates.
 OTHERS = {
     "the vocabulary of o200k_base (from tiktoken-rs)": [
         "Copyright (c) Roger Zurawicki",
@@ -73,7 +73,7 @@ class Crates:
         todo, seen = [self.root], {self.root}
         while todo:
             crate = todo.pop()
-            # Not what only builds or tests need.
+            # Not the dependencies of builds or tests only.
             linked = {it["pkg"] for it in nodes[crate]["deps"] if any(kind["kind"] is None for kind in it["dep_kinds"])}
             self.packages[crate] = packages[crate]
             self.dependencies.setdefault(crate, set()).update(linked)
@@ -97,7 +97,7 @@ def texts_of(package: dict) -> list[str]:
     folder = Path(package["manifest_path"]).parent
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and NOTICE.match(path.name)]
     files = [path for path in files if path.suffix.lower() not in CODE]
-    # Where there is a choice, it is MIT, whose text is the shorter one.
+    # If there is a choice, MIT, whose text is the shorter one.
     if " OR " in expression(package) and any("MIT" in path.name for path in files if path.parent == folder):
         files = [path for path in files if path.parent != folder or "APACHE" not in path.name.upper()]
     if files:

@@ -41,7 +41,7 @@ static ALLOCATIONS: PeakAlloc = PeakAlloc;
 
 const MB: usize = 1_000_000;
 
-/// The node of a realistic body that is asked about.
+/// The node of a realistic body that the questions are about.
 const REALISTIC_NODE: usize = 17;
 
 /// The tolerance for equal peaks.
@@ -77,7 +77,7 @@ fn peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
 /// The peaks of a search for a text in every item, of one by path and of one that compares two paths, of the fields of all
 /// nodes, of one field of a node by another, and of a description.
 fn asking_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 6] {
-    // Both paths have another value in each item: of the orders of a realistic body, or of small items.
+    // Both paths have a different value in each item: of the orders of a realistic body, or of small items.
     let [below, by] = if node == REALISTIC_NODE { ["orderId", "customer.email"] } else { ["i", "i"] };
     let node = &make().node_name(node);
     let text = ValueQuery { text: Some(TextPattern::literal("e").unwrap()), ..ValueQuery::default() };
@@ -101,7 +101,7 @@ fn asking_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 6] {
     [search(text), search(path), search(two_paths), fields(FieldsProjection::default()), fields(by), description]
 }
 
-/// The peak of a timeline, as the page asks for it.
+/// The peak of a timeline, as the page requests it.
 fn timeline_peak(make: impl Fn() -> Body) -> usize {
     let (body, timeline) = (make(), TimelineProjection { bars: 1000, range: None });
     peak(|| drop(timeline.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
@@ -122,7 +122,7 @@ fn trace_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     [steps, peak(|| drop(items.read_from(BufReader::with_capacity(65_536, again)).unwrap()))]
 }
 
-/// The peaks of both passes of a look-up of paths that items have and have not, in what each node received and output.
+/// The peaks of both passes of a look-up of paths that items have or lack, in what each node received and output.
 fn look_up_peaks(make: impl Fn() -> Body) -> [usize; 2] {
     let (body, again) = (make(), make());
     let mut runs = None;
@@ -197,7 +197,7 @@ fn stored<P: StoredProjection>(projection: &P, file: &std::path::Path) -> P::Vie
     projection.read_stored(stored.with_data(data))
 }
 
-/// The cache of chunks is the most that a text of 4 MB and more takes.
+/// The cache of chunks is the largest cost of a text of 4 MB or more.
 fn compare_stored(small: LargeStore, large: LargeStore) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let ([summary_small, node_small, _], [summary, node, many]) = (stored_peaks(small), stored_peaks(large));
@@ -262,7 +262,7 @@ fn recorded_items_do_not_stay_in_memory() {
     };
     let (few, many) = (recorded(2_000), recorded(20_000));
     println!("recordings, kept and peak: {few:?}, {many:?}");
-    // What is kept in memory before there is a file, while its buffer grows.
+    // The part kept in memory before there is a file, while its buffer grows.
     assert!(many.0 > 16 * MB && many.1 < 12 * MB, "{few:?}, {many:?}");
 }
 
@@ -298,7 +298,7 @@ fn peaks_of_timelines_do_not_grow_with_the_body() {
         println!("{what}: {peak}; 1 MB: {small}");
         assert!(peak < small + 10 * MB, "{what}: {peak}, of 1 MB: {small}");
     }
-    // Of most nodes only the type and the connections are kept, to know those of the nodes that are shown.
+    // For most nodes only the type and the connections are kept, to know the connections of the nodes that are shown.
     let peak = timeline_peak(|| shape(40_000, 1, 1, Item::Small, Name::Step).body());
     println!("40,000 nodes: {peak}");
     assert!(peak < small + 10 * MB + 40_000 * 500, "{peak}");
@@ -337,8 +337,8 @@ fn peaks_of_comparisons_do_not_grow_up_to_a_gigabyte() {
     COMPARISONS.compare(1);
 }
 
-/// A question whose peaks may not grow with the body: what they are called, how much higher than in a body of 1 MB they may
-/// be, and the question itself, which gets a way to make the body and the number of a node.
+/// A question whose peaks may not grow with the body: the names of the peaks, how much higher than in a body of 1 MB they may
+/// be, and the question itself, which receives a way to make the body and the number of a node.
 struct Growth<const N: usize> {
     peaks: [&'static str; N],
     room: usize,
@@ -355,7 +355,7 @@ const TRACES: Growth<2> =
 const LOOK_UPS: Growth<2> = Growth { peaks: ["runs", "items"], room: 8 * MB, ask: |make, _| look_up_peaks(make) };
 const COMPARISONS: Growth<1> = Growth { peaks: ["comparison"], room: 8 * MB, ask: |make, _| [comparison_peak(make)] };
 
-/// Bodies of up to a gigabyte that are large in one way each, divided by `smaller`.
+/// Bodies of up to a gigabyte, each large in one way, divided by `smaller`.
 fn large_bodies(smaller: usize) -> [(&'static str, Shape); 6] {
     [
         ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
@@ -388,7 +388,7 @@ impl<const N: usize> Growth<N> {
 fn peaks_of_comparisons_grow_with_the_nodes_only() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let small = comparison_peak(|| Shape::realistic(1_000_000));
-    // Of each execution, some numbers, fields up to a limit, and fingerprints of settings up to one.
+    // For each execution: some numbers, fields up to a limit, and fingerprints of settings up to one.
     let peak = comparison_peak(|| shape(5000, 1, 1, Item::Small, Name::Step).body());
     println!("5,000 nodes: {peak}");
     assert!(peak < small + 2 * 5000 * 1200, "{peak}");
@@ -404,7 +404,7 @@ fn compare(smaller: usize) {
         assert!(summary.abs_diff(summary_1) < EQUAL, "summary of {bytes} bytes: {summary}, of 1 MB: {summary_1}");
         assert!(node.abs_diff(node_1) < EQUAL, "node of {bytes} bytes: {node}, of 1 MB: {node_1}");
     }
-    // Each with a small body of the same kind that fills the reader's buffers as well.
+    // Each with a small body of the same kind that also fills the reader's buffers.
     let pairs: [(&str, Shape, Shape); 8] = [
         ("one string of 500 MB", one(Item::String(MB)), one(Item::String(500 * MB / smaller))),
         ("1,000,000 items in a node", items(1000), items(1_000_000 / smaller)),

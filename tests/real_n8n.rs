@@ -12,7 +12,7 @@ mod support;
 
 use support::mcp_client::McpClient;
 
-/// The real n8n, asked past our tools: for what they do not do, and to see what they did.
+/// The real n8n, called directly: for actions that our tools lack, and to verify their effects.
 struct N8n {
     url: String,
     key: String,
@@ -70,7 +70,7 @@ impl N8n {
     }
 }
 
-/// A workflow that does not outlive its test, whatever becomes of that.
+/// A workflow that is deleted after its test, whatever the outcome.
 struct Created<'a> {
     n8n: &'a N8n,
     id: String,
@@ -92,7 +92,7 @@ fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(&client.call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))).unwrap()
 }
 
-/// A name that no other run has.
+/// A name that no other run uses.
 fn unique(name: &str) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     format!("n8n-lens {name} {}", now.as_micros())
@@ -112,7 +112,7 @@ fn failing(path: &str) -> (Value, Value) {
     (nodes, connections)
 }
 
-/// Everything that a change of one parameter may change.
+/// The members that a change of one parameter may change.
 const MAY_CHANGE: [&str; 5] = ["updatedAt", "versionId", "versionCounter", "activeVersion", "activeVersionId"];
 
 fn assert_only_changed(before: &Value, after: &Value, changed: &str, n8n: &str) {
@@ -243,7 +243,7 @@ fn a_failing_execution_is_found_and_explained() {
 
     call(&mut client, "set_workflow_active", json!({"id": id, "active": false}));
     assert_eq!(n8n.workflow(&id)["active"], false);
-    // n8n 2 takes a moment to unpublish, and says so.
+    // n8n 2 takes a moment to unpublish, and reports that.
     let begun = Instant::now();
     while let Err(refused) = client.call("delete_workflow", json!({"id": id})) {
         assert!(refused.contains("409") && begun.elapsed() < Duration::from_secs(30), "{refused}");
@@ -255,7 +255,7 @@ fn a_failing_execution_is_found_and_explained() {
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
     let n8n = N8n::of_environment();
-    // A catalogue of this n8n, if there is one: n8n 1 is particular about versions of nodes.
+    // A catalogue of this n8n, if there is one: n8n 1 is strict about versions of nodes.
     let catalogue = std::env::var("N8N_LENS_CATALOGUE").unwrap_or_default();
     let arguments = ["--toolsets", "builder", "--catalogue", &catalogue];
     let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &arguments);
@@ -408,7 +408,7 @@ fn parts_are_edited_as_a_draft_checked_published_and_restored() {
         Err(refused) => panic!("{refused}"),
     }
 
-    // Active: an execution with a wrong field; then a draft, a conflict, and only then what is live changes.
+    // Active: an execution with a wrong field; then a draft, a conflict, and only then does the live version change.
     n8n.activate(&id);
     n8n.call_webhook(&path);
     let begun = Instant::now();
@@ -603,7 +603,7 @@ fn every_execution_is_the_same_from_the_api_and_from_the_store() {
             let found = store.call(tool, arguments.clone());
             answers += 1;
             let marked = expected.clone().map(|text| format!("{},\"source\":\"store\"}}", &text[..text.len() - 1]));
-            // In strings of megabytes the API replaces some emoji by two U+FFFD each; the store has them.
+            // In strings of megabytes the API replaces some emoji with two U+FFFD each; the store has the originals.
             if found.as_deref().map(without_lengths) != marked.as_deref().map(without_lengths) {
                 differing.push(format!("{tool} {arguments}\n  API:   {expected:?}\n  store: {found:?}"));
             }
@@ -617,7 +617,7 @@ fn every_execution_is_the_same_from_the_api_and_from_the_store() {
         }
     }
     println!("{} executions, {answers} answers, {} differ", ids.len(), differing.len());
-    // The API leaves out nodes of these names, so that the counts differ, and data above its display limit.
+    // The API omits nodes with these names, so that the counts differ, and data above its display limit.
     let of_dropped_nodes = |text: &String| DROPPED_BY_THE_API.iter().any(|name| text.contains(name));
     let of_the_limit = |text: &String| text.contains("ignoreDataSizeLimit");
     let unexpected: Vec<_> = differing.iter().filter(|text| !of_dropped_nodes(text) && !of_the_limit(text)).collect();

@@ -13,7 +13,7 @@ pub fn body() -> Vec<u8> {
     text
 }
 
-/// The body as from the network: in chunks that are not copied.
+/// The body as it arrives from the network: in chunks that are not copied.
 pub fn chunks(body: &[u8], mut pruner: Pruner) -> impl Iterator<Item = io::Result<Batch>> {
     let mut chunks = body.chunks(128 * 1024);
     std::iter::from_fn(move || chunks.next().map(|chunk| pruner.feed(chunk).map_err(io::Error::other)))

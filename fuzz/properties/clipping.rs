@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::entropy::Entropy;
 use super::{execution, has_long_word, is_json, shown, split};
 
-/// What a copy counts for a value besides its text.
+/// The cost that a copy counts for a value in addition to its text.
 const VALUE_OVERHEAD_BYTES: usize = 40;
 
 /// A string of up to this many bytes is always kept.
@@ -74,7 +74,7 @@ fn read(text: &[u8], room: usize) -> Option<Excerpt> {
             assert!(allowed || (unfiltered.is_err() && !is_json(text)), "{fault:?}: {}", shown(text));
             None
         }
-        // A fault within a string arrives as text.
+        // Without the filter, a fault within a string arrives as text.
         (Err(ReadError::Io(_)), unfiltered) => {
             assert!(unfiltered.is_err() && !is_json(text), "{}", shown(text));
             None

@@ -108,7 +108,7 @@ fn check_node(value: &Value, name: &str, node: &DescribedNode, all: &[Run<'_>], 
     assert_eq!(node.fields.iter().map(as_json).collect::<Vec<_>>(), expected, "{name} in {}", shown(body));
 }
 
-/// A field as a description has it: without outliers, lengths, and repeated names of what is inside an item.
+/// A field in a description: without outliers, lengths, and repeated names inside an item.
 fn of_description(field: &Value) -> Value {
     let mut field = field.clone();
     (field["odd"], field["lengths"]) = (Value::Null, Value::Null);
@@ -160,7 +160,7 @@ fn sources_of(run: &Value) -> impl Iterator<Item = &Value> {
         .filter(|source| source["previousNode"].is_string() || source["previousNode"].is_number())
 }
 
-/// The node that a source names; a number is one, too.
+/// The node that a source names; a number also counts as a name.
 fn name_of(source: &Value) -> String {
     match &source["previousNode"] {
         Value::String(name) => n8n_lens::json::hold_name(name),
@@ -174,7 +174,7 @@ fn taken(all: &[Run<'_>], name: &str) -> u64 {
     let mut taken = 0;
     for source in all.iter().filter(|run| run.node == name).flat_map(|run| sources_of(run.run)) {
         let node = name_of(source);
-        // n8n leaves out 0, and what cannot be an index names nothing.
+        // n8n leaves out 0, and a value that cannot be an index names nothing.
         let index = |member: &str| match source[member].as_f64() {
             Some(index) if index >= 0.0 && index.fract() == 0.0 => Some(index as usize),
             Some(_) => None,
@@ -187,7 +187,7 @@ fn taken(all: &[Run<'_>], name: &str) -> u64 {
     taken
 }
 
-/// What is most telling about a field in the reference's shape; the smaller, the more.
+/// The rank of the most telling fact about a field in the reference's shape; smaller is more telling.
 pub fn telling(field: &Value) -> Option<usize> {
     let number = |member: &str| field[member].as_u64().unwrap_or_default();
     let kinds: Vec<u64> = field["kinds"].as_array()?.iter().filter_map(Value::as_u64).collect();

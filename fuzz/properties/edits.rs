@@ -1,4 +1,4 @@
-//! Scripts of edits: what they make of a workflow is what a naive reference makes of it, and all else keeps its bytes.
+//! Scripts of edits: their result equals that of a naive reference, and everything else keeps its bytes.
 
 #![allow(clippy::explicit_auto_deref, reason = "without the star, the type of what is picked is not inferred")]
 
@@ -96,7 +96,7 @@ fn difference_of_values(reference: &Reference, made: Reference) -> Option<String
         (!is_same).then(|| format!("{what}\nexpected {expected}\ngot      {made}"))
     };
     let top = |members: &Map<String, Value>| {
-        // No connections may be written as none.
+        // Absent connections may be written as an empty object.
         let is_left_out = |name: &str, value: &Value| {
             name == "nodes" || (name == "connections" && (value.is_null() || *value == json!({})))
         };
@@ -114,7 +114,7 @@ fn difference_of_values(reference: &Reference, made: Reference) -> Option<String
     nodes.or_else(|| compare("workflow", &top(&reference.top), &top(&made.top), true))
 }
 
-/// Whether two values are the same; if it is not sure of texts, any with code may differ.
+/// Whether two values are the same; if the reference is unsure of texts, any texts with code may differ.
 fn same(one: &Value, other: &Value, is_sure: bool) -> bool {
     match (one, other) {
         (Value::String(one), Value::String(other)) if !is_sure && one.contains('$') && other.contains('$') => true,
@@ -148,13 +148,13 @@ impl<'t> Level<'t> {
         if let Self::Record(members) = Self::of(text) { members } else { Vec::new() }
     }
 
-    /// The member with this name; of several, the last one counts.
+    /// The member with this name; if there are several, the last one counts.
     fn member(text: &'t str, name: &str) -> Option<&'t str> {
         Self::record(text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 }
 
-/// All members in order, also those with the same name.
+/// All members in order, including duplicates.
 struct Members<'t>(Vec<(String, &'t str)>);
 
 impl<'de> serde::Deserialize<'de> for Members<'de> {
@@ -203,7 +203,7 @@ fn difference_of_bytes(reference: &Reference, before: &str, after: &str) -> Opti
     top.or(nodes).or_else(|| difference_of_sources(before, after))
 }
 
-/// What is not on the way of a touch has the same bytes.
+/// Everything outside the path of a touch has the same bytes.
 fn untouched(before: &str, after: &str, here: &[String], touches: &[Touch], has_renamed: bool) -> Option<String> {
     let is_at = |way: &Way| here.starts_with(way);
     let is_below = |way: &Way| way.starts_with(here);
@@ -213,7 +213,7 @@ fn untouched(before: &str, after: &str, here: &[String], touches: &[Touch], has_
         match touch {
             Touch::At(way) if is_at(way) => return None,
             Touch::Elements(way) if way == here => lost_elements = true,
-            // Its indices may be others now.
+            // Its indices may have changed.
             Touch::Elements(way) if is_at(way) => return None,
             Touch::At(way) | Touch::Elements(way) => is_on_the_way |= is_below(way),
         }
@@ -257,12 +257,12 @@ fn untouched(before: &str, after: &str, here: &[String], touches: &[Touch], has_
                 untouched(old, new, &deeper(name), touches, has_renamed)
             })
         }
-        // It was made.
+        // It was created.
         _ => None,
     }
 }
 
-/// What a source has and had has the same bytes.
+/// The parts of a source that did not change have the same bytes.
 fn difference_of_sources(before: &str, after: &str) -> Option<String> {
     let sources = |text| Level::member(text, "connections").map(Level::record).unwrap_or_default();
     let (old, new) = (sources(before), sources(after));
@@ -274,7 +274,7 @@ fn difference_of_sources(before: &str, after: &str) -> Option<String> {
     })
 }
 
-/// Setting what is there changes no byte.
+/// Setting an existing value again changes no byte.
 fn assert_set_again(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     let mut operations = Vec::new();
     for _ in 0..1 + entropy.below(4) {
@@ -287,7 +287,7 @@ fn assert_set_again(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
             && reference.top == start.top
             && reference.nodes.iter().zip(&start.nodes).all(|(after, before)| after.value == before.value)
     });
-    // A member that another hides can hold what a value cannot, and then the same value cannot be recognized.
+    // A member that hides another may hold something that a value cannot, and then an equal value cannot be recognized.
     if hides(text) && serde_json::from_str::<Value>(text).is_err() {
         return;
     }
@@ -295,7 +295,7 @@ fn assert_set_again(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     assert!(made.as_deref() == Some(text), "setting what is there: {operations:?}\n{text}\nbecomes {made:?}");
 }
 
-/// Whether an object has two members of one name.
+/// Whether an object has two members with the same name.
 fn hides(text: &str) -> bool {
     match Level::of(text) {
         Level::List(elements) => elements.into_iter().any(hides),
@@ -360,7 +360,7 @@ fn assert_set_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     if written.is_none() || !is_plain(&value) || value.as_object().is_some_and(|members| !members.is_empty()) {
         return;
     }
-    // How a list is laid out depends on what is around it.
+    // The layout of a list depends on its surroundings.
     if value.as_array().is_some_and(|elements| !elements.is_empty()) {
         return;
     }
@@ -380,7 +380,7 @@ fn assert_set_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     assert!(made.as_deref() == Some(text), "there and back at once: {operations:?}\n{text}\nbecomes {made:?}");
 }
 
-/// What is written at a place of a node's parameters.
+/// The raw text at a place in a node's parameters.
 fn raw_at<'t>(text: &'t str, node: usize, way: &Way) -> Option<&'t str> {
     let Level::List(nodes) = Level::of(Level::member(text, "nodes")?) else { return None };
     let mut raw = Level::member(nodes.get(node)?, "parameters")?;
@@ -403,7 +403,7 @@ fn assert_added_and_removed(text: &str, start: &Reference, entropy: &mut Entropy
     if start.find_index(NAME).is_some() || reference.apply(&add).is_none() || has_link_of(start, NAME) {
         return;
     }
-    // The contract does not say what is left of a list that held only white space, and allows `connections` to be refused.
+    // The contract does not say what remains of a list that held only white space, and allows `connections` to be refused.
     let has_blank = Level::member(text, "nodes").is_some_and(|nodes| nodes != "[]") && start.nodes.is_empty();
     if has_blank || reference.apply(&remove).is_none() || reference.is_unclear {
         return;
@@ -421,7 +421,7 @@ fn has_link_of(start: &Reference, name: &str) -> bool {
     start.top.get("connections").is_some_and(|connections| connections.to_string().contains(name))
 }
 
-/// Renaming there and back is no change of the value.
+/// Renaming there and back does not change the value.
 fn assert_renamed_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     let fresh = *entropy.pick(&["Another name", "q\"uo'te", "a.b/c~d", "漢 $& ${x}", "x}}y", "back\\slash`"]);
     let node = entropy.below(start.nodes.len());
@@ -465,7 +465,7 @@ const TYPES: [&str; 7] = [
     "my.other",
 ];
 
-/// Values as a file can have them.
+/// Values that a file can have.
 const SCALARS: [&str; 22] = [
     "1",
     "1.50",
@@ -717,7 +717,7 @@ fn write(tree: &Tree, depth: usize, white: &mut White<'_, '_>, to: &mut String) 
 
 // A script.
 
-/// Operations that mostly fit the workflow that the ones before them leave.
+/// Operations that mostly fit the workflow that the previous ones leave.
 fn script(start: &Reference, entropy: &mut Entropy<'_>) -> Vec<Operation> {
     let mut state = start.clone();
     let mut operations = Vec::new();
@@ -726,7 +726,7 @@ fn script(start: &Reference, entropy: &mut Entropy<'_>) -> Vec<Operation> {
         let mut next = state.clone();
         match next.apply(&operation) {
             Some(()) => state = next,
-            // What is refused is often left out, so that the others are seen.
+            // A refused operation is often left out, so that the others are reached.
             None if !entropy.one_in(6) => continue,
             None => {}
         }
@@ -752,7 +752,7 @@ fn name_of(state: &Reference, at: usize, entropy: &mut Entropy<'_>) -> Option<St
     if entropy.one_in(4) { id.or_else(|| text("name")) } else { text("name").or(id) }
 }
 
-/// A place in a value, with what is there.
+/// A place in a value, with the value there.
 fn place(value: &Value, entropy: &mut Entropy<'_>) -> Option<(Way, Value)> {
     let mut way = Way::new();
     let mut here = value;
@@ -799,7 +799,7 @@ fn path_of(way: &Way, entropy: &mut Entropy<'_>) -> String {
     path
 }
 
-/// A path in the parameters of a node: to what is there, or not.
+/// A path in the parameters of a node: existing or not.
 fn some_path(state: &Reference, node: &str, entropy: &mut Entropy<'_>) -> String {
     if entropy.one_in(24) {
         return (*entropy.pick(&["/a~2", "a..b", "a[x]", "a[0", "[0]", "/a~", "a.", ".a"])).to_owned();
@@ -919,7 +919,7 @@ const PORTS: [(&str, &str); 14] = [
     ("ai_tool", "ai_memory"),
 ];
 
-/// A connection that is there; by chance one that is not.
+/// An existing connection; occasionally one that does not exist.
 fn connection(state: &Reference, entropy: &mut Entropy<'_>) -> Option<ConnectionRequest> {
     let sources = state.top.get("connections")?.as_object().filter(|sources| !sources.is_empty())?;
     let (source, kinds) = sources.iter().nth(entropy.below(sources.len()))?;
@@ -973,7 +973,7 @@ fn operation(state: &Reference, entropy: &mut Entropy<'_>) -> Operation {
         }
         6 => Operation::RemoveNode { node_name, reconnect: entropy.one_in(2) },
         7 => {
-            // Also to names that others had.
+            // Including names that other nodes had.
             let new_name = if entropy.one_in(2) { (*entropy.pick(&NAMES)).to_owned() } else { some_name(entropy) };
             Operation::RenameNode { old_name: node_name, new_name }
         }

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 const RESTRICTED: [&str; 7] =
     ["hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf", "constructor"];
 
-/// Half a surrogate pair is this character and those after it, because a text of Rust cannot hold one.
+/// Half a surrogate pair is this character plus an offset, because a Rust text cannot hold one.
 const HALVES: u32 = 0x10_f000;
 
-/// Before a number that `f64` cannot hold.
+/// Precedes a number that `f64` cannot hold.
 const NUMBER: char = '\u{10fffd}';
 
 /// The most characters of the name of a workflow.
@@ -20,15 +20,15 @@ const NAME_CHARS: usize = 128;
 /// The most outputs of a node whose outputs are not known.
 const OUTPUTS: usize = 1000;
 
-/// A way from a node to something in it.
+/// A path from a node to something in it.
 pub type Way = Vec<String>;
 
-/// What operations did to something that the document had.
+/// The effect of operations on something that the document had.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Touch {
     /// It was set, removed or changed.
     At(Way),
-    /// Elements of a list were removed: those after them have other indices.
+    /// Elements of a list were removed, so that later ones have other indices.
     Elements(Way),
 }
 
@@ -55,9 +55,9 @@ pub struct Reference {
     pub is_unsure_of_texts: bool,
     /// The contract does not say what happens: only that it is all or nothing.
     pub is_unclear: bool,
-    /// Whether a node was renamed: texts may follow also in members that others of the same name hide.
+    /// Whether a node was renamed: texts in hidden duplicate members may change, too.
     pub has_renamed: bool,
-    /// Whether they hold what a text of Rust cannot, also in members that others hide.
+    /// Whether the connections hold something that a Rust text cannot, even in hidden duplicate members.
     pub has_odd_connections: bool,
 }
 
@@ -70,7 +70,7 @@ struct Link {
     input: (String, usize),
 }
 
-/// A JSON text as a value; halves of surrogate pairs and numbers of any size stay apart. `None` if it is no JSON, or too deep.
+/// A JSON text as a value; halves of surrogate pairs and numbers of any size stay distinct. `None` if it is not JSON, or too deep.
 pub fn value_of(text: &str) -> Option<Value> {
     let bytes = text.as_bytes();
     let (mut to, mut at) = (String::with_capacity(text.len()), 0);
@@ -230,7 +230,7 @@ impl Reference {
         })
     }
 
-    /// Does one operation; `None` if it must be refused, and then this must be thrown away.
+    /// Performs one operation; `None` if it must be refused, and then this must be discarded.
     pub fn apply(&mut self, operation: &Operation) -> Option<()> {
         match operation {
             Operation::SetNodeParameter { node_name, path, value } => self.set(node_name, path, value),
@@ -469,7 +469,7 @@ impl Reference {
         self.nodes.remove(at);
         self.check_connections();
         let Some(name) = name else { return Some(()) };
-        // Whose connections they are is not clear.
+        // It is unclear whose connections they are.
         self.is_unclear |= self.find_by_name(&name).is_some();
         let links = self.links();
         let fed: Vec<_> = links.iter().filter(|link| link.from == name && link.to != name).cloned().collect();
@@ -510,7 +510,7 @@ impl Reference {
         self.check_connections();
         self.has_renamed = true;
         let Some(old) = old else { return Some(()) };
-        // Whose connections and expressions they are is not clear.
+        // It is unclear whose connections and expressions they are.
         self.is_unclear |= self.find_by_name(&old).is_some();
         if let Some(Value::Object(pinned)) = self.top.get_mut("pinData") {
             self.is_unclear |= pinned.contains_key(&old) && pinned.contains_key(new);
@@ -606,7 +606,7 @@ impl Reference {
         (!removed.is_empty()).then_some(())
     }
 
-    /// An output as a caller names it.
+    /// An output, by the word of a caller.
     fn output(&mut self, at: usize, word: &str) -> Option<(String, usize)> {
         let node = &self.nodes[at].value;
         let (node_type, version) = (text(node, "type").unwrap_or_default(), node.get("typeVersion"));
@@ -640,7 +640,7 @@ impl Reference {
         // Each setting is one value.
         let target = made(self.top.entry("settings").or_insert(Value::Null), Value::is_object, json!({}));
         if settings.is_empty() || settings.values().all(Value::is_null) {
-            // It may be made.
+            // It may be created.
             self.touched.push(vec!["settings".to_owned()]);
         }
         for (name, value) in settings {
@@ -669,7 +669,7 @@ impl Reference {
         Some(())
     }
 
-    /// Connections that are no object, or that no text of Rust can hold, may be refused.
+    /// Connections that are not an object, or that no Rust text can hold, may be refused.
     fn check_connections(&mut self) {
         self.is_unclear |= self.has_odd_connections;
         let connections = self.top.get("connections");
@@ -711,7 +711,7 @@ impl Reference {
         self.touched.push(vec!["connections".to_owned()]);
     }
 
-    /// Removes connections, and what that emptied at the end of a list; returns them.
+    /// Removes connections, and trailing empty outputs; returns the removed ones.
     fn remove_links(&mut self, is_meant: impl Fn(&Link) -> bool) -> Vec<Link> {
         self.check_connections();
         let mut all = Vec::new();
@@ -830,7 +830,7 @@ fn is_setting(name: &str, value: &Value) -> bool {
     is_right || value.is_null()
 }
 
-/// Renames a node in texts; returns whether it could read all that name it.
+/// Renames a node in texts; returns whether every reference to it could be read.
 fn follow(value: &mut Value, old: &str, new: &str, way: Way, touches: &mut Vec<Touch>) -> bool {
     let deeper = |step: String| way.iter().cloned().chain([step]).collect::<Way>();
     match value {
@@ -860,7 +860,7 @@ fn follow(value: &mut Value, old: &str, new: &str, way: Way, touches: &mut Vec<T
     }
 }
 
-/// The text with the new name, and whether it names the node in the simple ways only.
+/// The text with the new name, and whether it names the node only in the simple ways.
 fn followed(text: &str, old: &str, new: &str) -> (String, bool) {
     let is_simple =
         |name: &str| !name.is_empty() && name.chars().all(|char| char.is_ascii_alphanumeric() || char == ' ');

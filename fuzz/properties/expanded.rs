@@ -15,7 +15,7 @@ pub enum Expanded {
     TooLarge,
     Json {
         json: String,
-        /// Whether a reference leads nowhere, or to a number or a literal: what is skipped then looks different.
+        /// Whether a reference leads nowhere, or to a number or a literal: the skipped part then looks different.
         unusual: bool,
     },
 }
@@ -38,7 +38,7 @@ fn elements(text: &[u8]) -> Option<Vec<&[u8]>> {
     let (mut elements, mut from) = (Vec::new(), 0);
     let (mut in_string, mut escaped, mut in_container) = (false, false, false);
     for (at, byte) in inside.iter().enumerate() {
-        // Outside strings a backslash is not JSON; a quote after it begins none.
+        // Outside strings a backslash is not JSON; a quote after it begins no string.
         let is_escaped = escaped;
         escaped = *byte == b'\\' && !is_escaped;
         match byte {
@@ -85,7 +85,7 @@ impl<'a> Expansion<'a> {
             self.json.push_str("null");
             return Some(());
         };
-        // What is not read is not checked.
+        // Parts that are not read are not checked.
         let read = std::str::from_utf8(element).ok().filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
         match element.first()? {
             b'{' if self.open.len() == FRAMES => self.json.push_str("{}"),

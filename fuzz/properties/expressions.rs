@@ -1,4 +1,4 @@
-//! Expressions and code, whole and broken: what is found lies in the text, and a renamed node is followed and comes back.
+//! Expressions and code, whole and broken: findings lie within the text, and a renamed node is followed and restored.
 
 #![allow(clippy::explicit_auto_deref, reason = "without the star, the type of what is picked is not inferred")]
 
@@ -9,7 +9,7 @@ use super::entropy::Entropy;
 const NAMES: [&str; 10] =
     ["A", "Get user", "it's", "\"q\"", "a\\b", "$&", "`${x}`", "}}", "名前 \u{1f600}", "constructor_"];
 
-/// What expressions are made of: parts that open, close, quote, escape and refer.
+/// The parts of expressions: they open, close, quote, escape and refer.
 const PARTS: [&str; 58] = [
     "={{ ",
     " }}",
@@ -71,7 +71,7 @@ const PARTS: [&str; 58] = [
     "\u{2028}",
 ];
 
-/// Makes a text of the bytes and looks at it.
+/// Makes a text from the bytes and checks it.
 pub fn check(data: &[u8]) {
     let mut entropy = Entropy::new(data);
     let syntax = if entropy.one_in(4) { Syntax::Code } else { Syntax::Expression };
@@ -106,7 +106,7 @@ fn made(entropy: &mut Entropy<'_>) -> String {
     text
 }
 
-/// A rename follows every name that is read, changes nothing else, and can be taken back.
+/// A rename follows every name that is read, changes nothing else, and can be reverted.
 fn follows(text: &str, syntax: Syntax, old: &str, new: &str) {
     let named = |text: &str, name: &str| scan(text, syntax).names.iter().filter(|one| one.name == name).count();
     let read = |text: &str| -> Vec<_> {

@@ -30,7 +30,7 @@ pub fn check(data: &[u8]) {
     if is_json(&body) {
         check_as_written(&body, &mut choices);
     }
-    // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
+    // Normalized: without duplicate members, lone surrogates and unusual spellings of numbers.
     let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
     leave_out_own(&mut value);
     let body = value.to_string().into_bytes();
@@ -61,7 +61,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A view as text. Without the filter, the digits of an escape in a container can be written as capitals.
+/// A view as text. Without the filter, the hexadecimal digits of an escape in a container can be upper-case.
 pub fn told(view: &FieldsView) -> String {
     format!("{view:?}").to_lowercase()
 }
@@ -88,7 +88,7 @@ fn row_as_json(row: &ByRow) -> Value {
     json!({"by": by, "items": row.items, "field": field})
 }
 
-/// Any JSON: the filter changes nothing, but for how values are spelled.
+/// Any JSON: the filter changes nothing except how values are spelled.
 fn check_as_written(body: &[u8], choices: &mut Entropy<'_>) {
     let all = FieldsProjection { redacts: choices.one_in(2), ..FieldsProjection::default() };
     let sizes = choices.sizes();
@@ -104,7 +104,7 @@ fn check_as_written(body: &[u8], choices: &mut Entropy<'_>) {
     read(body, &FieldsProjection { node: Some(node), ..all }, &sizes, paths);
 }
 
-/// A body with items that are alike, but for a few.
+/// A body with similar items, except for a few.
 fn alike(entropy: &mut Entropy<'_>) -> String {
     let common = tree::any(entropy, 4).text();
     let others: Vec<_> =
@@ -124,10 +124,10 @@ fn alike(entropy: &mut Entropy<'_>) -> String {
     )
 }
 
-/// Parts of items that are shown otherwise than they are; they have tests of their own.
+/// Parts of items whose shown form differs from the stored one; they have tests of their own.
 const OWN: [&str; 2] = ["binary", "error"];
 
-/// Leaves out the parts of items that are shown otherwise than they are.
+/// Leaves out the parts of items whose shown form differs from the stored one.
 pub fn leave_out_own(body: &mut Value) {
     leave_out(body, &OWN);
 }
@@ -160,7 +160,7 @@ fn outlier(odd: &Outlier) -> Value {
     json!({"run": odd.place.run, "output": odd.place.output, "item": odd.place.item, "value": value})
 }
 
-/// What goes together, in the reference's shape.
+/// Values that occur together, in the reference's shape.
 pub fn together_as_json(one: &Together) -> Value {
     let claims = one.claims.iter().map(|claim| {
         let is = match &claim.is {

@@ -28,7 +28,7 @@ pub struct Path {
     pub found: Vec<Found>,
 }
 
-/// `(items, fields)` of a node: what all of its items look like. `None` if there are too many paths.
+/// `(items, fields)` of a node: the fields of all its items. `None` if there are too many paths.
 pub fn fields(body: &Value, node: &str) -> Option<(usize, Vec<Value>)> {
     let (items, paths) = paths(body, node)?;
     Some((items, paths.iter().map(|path| shown(path, items)).collect()))
@@ -116,7 +116,7 @@ fn shown(path: &Path, items: usize) -> Value {
 
 /// The rows of one path by another one: `{by, items, field}`.
 pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
-    /// A row: what it is for, its items, and what was found.
+    /// A row: the value that it is for, its items, and the values found.
     type Row = (Value, BTreeSet<usize>, Vec<Found>);
     let (mut rows, mut others, mut none): (Vec<Row>, Row, Row) = Default::default();
     (others.0, none.0) = (json!("others"), json!("none"));
@@ -186,7 +186,7 @@ pub fn value_groups(path: &Path) -> Option<Vec<(Value, Vec<Found>)>> {
     groups(&scalars(path), |value| Some(value.clone()), VALUES)
 }
 
-/// The first value of the rarest kind, of equally rare ones that which comes later.
+/// The first value of the rarest kind; of equally rare ones, the one that comes later.
 fn rarest(path: &Path) -> Value {
     let present: Vec<_> = path.found.iter().filter(|found| found.value.is_some()).cloned().collect();
     let kinds = groups(&present, |value| Some(json!(kind_of(value))), KINDS.len()).unwrap_or_default();
@@ -209,7 +209,7 @@ fn is_json_container(text: &str) -> bool {
     pattern.is_match(text) && !text.ends_with('\n')
 }
 
-/// The least and the greatest of the strings, if all but empty ones are dates in one form.
+/// The earliest and the latest of the strings, if all except empty ones are dates in the same form.
 fn dates(values: &[&Value]) -> Value {
     let strings: Vec<&str> = values.iter().filter_map(|value| value.as_str()).filter(|text| !text.is_empty()).collect();
     let pattern =
@@ -225,7 +225,7 @@ fn dates(values: &[&Value]) -> Value {
     }
 }
 
-/// How many of the values are different that name things, and the first that occurs again.
+/// How many distinct values that identify things there are, and the first one that occurs again.
 fn repeated(path: &Path) -> Value {
     if path.path.contains("[]") {
         return Value::Null;
@@ -256,7 +256,7 @@ fn repeated(path: &Path) -> Value {
         }
         count += 1;
         let value = found.value.clone().expect("it is present");
-        // A number and a string with the same text are taken for one.
+        // A number and a string with the same text count as one.
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match known.iter().find(|(other, _)| *other == text) {
             Some((_, place)) => {

@@ -151,7 +151,7 @@ impl Left {
             return;
         }
         let text = std::str::from_utf8(body);
-        // In what is skipped, only brackets and UTF-8 are checked.
+        // In skipped parts, only brackets and UTF-8 are checked.
         let seen = matches!(keep, Keep::Whole)
             && text.is_ok_and(|text| Extent::of(text.as_bytes()).depth <= reference::FRAMES);
         assert!(self.fault.is_some() || !(seen || text.is_err()), "{keep:?} accepts {}", shown(body));
@@ -181,7 +181,7 @@ fn counts(keep: Keep) -> bool {
     }
 }
 
-/// A value with the containers emptied that are nested too deep.
+/// A value with the containers emptied that are nested too deeply.
 fn hollow(value: &Value, open: usize) -> Value {
     match value {
         Value::Array(_) if open == reference::FRAMES => Value::Array(Vec::new()),

@@ -1,4 +1,4 @@
-//! Flatted text: what is left of it is what the filter leaves of the JSON that it stands for.
+//! Flatted text: the part that is kept equals what the filter keeps of the JSON that it stands for.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -31,7 +31,7 @@ const MAX_BYTES: usize = 512 * 1024;
 /// The unit in which a text is read and checked, bytes.
 const CHUNK: usize = 16 * 1024;
 
-/// The reference, which calls itself for each level, has no stack for more.
+/// The reference, which recurses for each level, has no stack for more.
 const MAX_DEPTH: usize = 2000;
 
 /// Any JSON and mutated executions: body through the filter equals flatted body through its sibling.
@@ -67,7 +67,7 @@ pub fn same_views(data: &[u8]) {
         return;
     }
     let body = std::str::from_utf8(&body).expect("JSON is UTF-8");
-    // A name that is written in another way would be taken for one of the header.
+    // A name that is spelled in another way would be mistaken for one of the header.
     if members(body).iter().any(|(name, _)| name.contains('\\')) {
         return;
     }
@@ -163,7 +163,7 @@ pub fn any_text(data: &[u8]) {
                 assert_same(&expected, &some, keep, &String::from_utf8_lossy(rest));
             }
         }
-        // The work that one byte may cause is a value's, besides that for the chunks that are read again.
+        // The work that one byte may cause is that of a value, in addition to the work for chunks that are read again.
         (Expanded::Json { json, unusual }, Err(Fault { kind: FaultKind::Expansion, .. }))
             if unusual || json.len() as u64 * 64 > MAX_WORK / 2 => {}
         (Expanded::Json { .. }, Err(Fault { kind: FaultKind::Scalar, .. })) if has_long_word(rest) => {}
@@ -189,7 +189,7 @@ fn pruned(body: &[u8], keep: Keep, window: &Range<u64>) -> Result<Left, Fault> {
     Ok((left.text, left.captured))
 }
 
-/// What is left of a text, which is the same if the text stands inside a JSON string.
+/// The part of a text that is kept, which is the same if the text is inside a JSON string.
 fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Result<Left, Fault> {
     let left = left_of(Flatted::new(Box::new(text)).with_max_work(max_work), keep, window);
     if let Ok((text, captured)) = &left {
@@ -197,12 +197,12 @@ fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Resu
         assert!(bytes as u64 <= max_work, "{bytes} bytes are left");
     }
     let escaped = escape(text);
-    // Whatever is held of it.
+    // However much of it is held.
     let of_escaped = Flatted::escaped(Box::new(&escaped[..])).with_room(ROOM).with_max_work(max_work);
     let of_escaped = left_of(of_escaped, keep, window);
     match (&left, &of_escaped) {
         (Ok(left), Ok(of_escaped)) => assert_same(left, of_escaped, keep, &String::from_utf8_lossy(text)),
-        // Chunks that are read again are work.
+        // Reading chunks again counts as work.
         (Err(Fault { kind: FaultKind::Expansion, .. }), _) | (_, Err(Fault { kind: FaultKind::Expansion, .. })) => {}
         (Err(fault), Err(other)) => {
             let is_same = fault == other || (fault.offset, other.offset) == (0, 0);
@@ -213,7 +213,7 @@ fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Resu
     left
 }
 
-/// A text inside a JSON string that may be none is refused, or expanded as what it stands for.
+/// A text inside a JSON string, which may be invalid, is refused, or expanded as what it stands for.
 fn check_as_escaped(source: &[u8], keep: Keep, window: &Range<u64>) {
     let left = left_of(Flatted::escaped(Box::new(source)).with_max_work(MAX_WORK), keep, window);
     match unescape(source) {

@@ -1,4 +1,4 @@
-//! The visible text of any page is on one line, and that of a page whose parts are known is theirs.
+//! The visible text of any page is on one line, and if the parts of a page are known, it is theirs.
 
 use n8n_lens::json::visible_text;
 
@@ -39,7 +39,7 @@ const TAGS: [(&str, bool); 10] = [
     ("<img alt=''>", true),
 ];
 
-/// What is not seen; an end of it begins a new line.
+/// Elements that are not visible; the end of one begins a new line.
 const HIDDEN: [(&str, bool); 5] = [
     ("<script>if (a < b) x('</p>')</script>", true),
     ("<STYLE type=\"text/css\">p > a { content: '<p>' }</Style>", true),
@@ -48,7 +48,7 @@ const HIDDEN: [(&str, bool); 5] = [
     ("<noscript></noscript>", true),
 ];
 
-/// A longer page is not read whole.
+/// A longer page is not read to the end.
 const PAGE_BYTES: usize = 60_000;
 
 /// The property.

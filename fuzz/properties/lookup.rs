@@ -1,4 +1,4 @@
-//! A look-up finds in the items of an execution what a simple reference finds, however the body arrives.
+//! A look-up in the items of an execution agrees with a simple reference, however the body arrives.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub fn check(data: &[u8]) {
     let mut choices = Entropy::new(&backwards);
     let paths = paths(&body);
     let Some((_, _)) = look(&body, &mut choices, &paths, &sizes) else { return };
-    // The reference knows no members of the same name.
+    // The reference does not support duplicate members.
     let Ok(value) = serde_json::from_slice::<Value>(&body) else { return };
     let body = value.to_string().into_bytes();
     let Some((questions, ours)) = look(&body, &mut choices, &paths, &sizes) else { return };
@@ -45,7 +45,7 @@ pub fn check(data: &[u8]) {
         assert_eq!(told, truth, "{question:?} in {}", shown(&body));
         if let Some(near) = ours.near {
             assert!(truth.have == 0 && truth.items > 0 && near != question.path, "{near:?} for {question:?}");
-            // Its beginning is there.
+            // The beginning of the execution exists.
             let all = runs(&value);
             let mut items = all.iter().flat_map(|run| run.items.iter().chain(&run.inputs));
             assert!(items.any(|(_, _, item)| has(item, &near[..1]).is_some()), "{near:?} in {}", shown(&body));
@@ -139,7 +139,7 @@ fn path(choices: &mut Entropy<'_>, paths: &[Vec<Step>]) -> Vec<Step> {
     path
 }
 
-/// An execution with long lists of items that are alike, so that most of them are only counted.
+/// An execution with long lists of similar items, so that most of them are only counted.
 fn alike(entropy: &mut Entropy<'_>) -> String {
     const VALUES: [&str; 10] =
         ["1", "\"x\"", "null", "true", "[1,{\"c\":2}]", "{\"c\":1}", "{}", "[]", "-0.5e3", "\"\\\"{[\""];
@@ -147,11 +147,11 @@ fn alike(entropy: &mut Entropy<'_>) -> String {
     let mut shape: Vec<(&str, &str)> =
         (0..1 + entropy.below(5)).map(|_| (*entropy.pick(&MEMBERS), *entropy.pick(&VALUES))).collect();
     let mut list = |entropy: &mut Entropy<'_>| {
-        // The first hundred are always looked at.
+        // The first hundred are always examined.
         let plain = r#"{"json":{"a":1}}"#.to_owned();
         let mut items = if entropy.one_in(2) { vec![plain; 110] } else { Vec::new() };
         for _ in 0..entropy.below(40) {
-            // Some items that are alike, and then a change.
+            // Some similar items, and then a change.
             let space = *entropy.pick(&["", "", " ", "\n\t"]);
             let members: Vec<_> =
                 shape.iter().map(|(name, value)| format!("{name}{space}:{space}{value}{space}")).collect();

@@ -14,11 +14,11 @@ struct Item<'a> {
     at: usize,
     place: Place,
     item: &'a Value,
-    /// How many the list has.
+    /// How many items the list has.
     of: usize,
 }
 
-/// The answer to a question, without what was probably meant.
+/// The answer to a question, without the probably intended name.
 pub fn found(body: &Value, question: &Question) -> Found {
     let only = |outcome: Outcome| Found { outcome, ..Found::default() };
     if body["data"]["redactionInfo"]["isRedacted"] == true {
@@ -76,7 +76,7 @@ fn name(value: &Value) -> Option<String> {
     }
 }
 
-/// An index; `None` for one that nothing has.
+/// An index; `None` for one that cannot exist.
 fn index(value: &Value) -> Option<usize> {
     match value.as_f64() {
         None => Some(0),
@@ -140,7 +140,7 @@ fn counted(mut items: Vec<Item<'_>>, which: Which, path: &[Step]) -> Found {
     found
 }
 
-/// The index that a step is of an array in JavaScript.
+/// The index of a JavaScript array that a step stands for.
 fn index_of(step: &Step) -> Option<usize> {
     match step {
         Step::Index(index) => usize::try_from(*index).ok(),

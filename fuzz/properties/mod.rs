@@ -62,7 +62,7 @@ fn text(choices: &mut Entropy<'_>, rest: &[u8], changed: impl FnOnce(&[u8]) -> V
     text_of_kind(choices.byte(), rest, changed)
 }
 
-/// The same about an execution, by the first choice: `7` one that n8n can write and that no real body is like.
+/// The same for an execution, by the first choice: `7` one that n8n can write but that no real body resembles.
 fn execution(choices: &mut Entropy<'_>, rest: &[u8]) -> Vec<u8> {
     match choices.byte() {
         kind if kind % 8 == 7 => odd::execution(&mut Entropy::new(rest)).text().into_bytes(),
@@ -88,7 +88,7 @@ fn has_long_word(text: &[u8]) -> bool {
     text.split(|byte| !reference::is_scalar(*byte)).any(|word| word.len() > reference::SCALAR_BYTES)
 }
 
-/// What a projection sees in a body that arrives in pieces, which is the same without the filter, as `tell` describes it;
+/// A projection's view of a body that arrives in pieces, formatted by `tell`; it is the same without the filter.
 /// `None` if the body is not an execution.
 fn read<P, V>(body: &[u8], projection: &P, sizes: &[usize], tell: impl Fn(&V) -> String) -> Option<V>
 where
@@ -104,7 +104,7 @@ where
             Some(pieces)
         }
         (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
-        // Without the filter also one in what is skipped is refused.
+        // Without the filter, a long word in a skipped part is also refused.
         (_, Err(Error::Read(_))) if has_long_word(body) => None,
         (pieces, unpruned) => panic!("{pieces:?} of pieces, {unpruned:?} unpruned: {}", shown(body)),
     }

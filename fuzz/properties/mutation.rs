@@ -76,7 +76,7 @@ const WORKFLOW: [&[&str]; 11] = [
     &["settings", "*"],
 ];
 
-/// Members of a workflow file that no n8n has: other programs may write them.
+/// Members of a workflow file that no version of n8n has: other programs may write them.
 pub const UNKNOWN_MEMBERS: [&str; 2] = ["zeta", "x-own"];
 
 /// The most changes to one text.

@@ -1,4 +1,4 @@
-//! Executions that n8n can write and that no real body is like: several nodes and runs in any order, sub-nodes of AI
+//! Executions that n8n can write but that no real body resembles: several nodes and runs in any order, sub-nodes of AI
 //! agents, retries, items with errors and files, and lone surrogates and deep nesting anywhere.
 
 use super::entropy::Entropy;
@@ -40,7 +40,7 @@ fn workflow(entropy: &mut Entropy<'_>) -> Tree {
     Tree::Record(vec![("nodes".to_owned(), nodes)])
 }
 
-/// A run; in a retry `executionIndex` begins again.
+/// A run; in a retry `executionIndex` starts again.
 fn run(entropy: &mut Entropy<'_>) -> Tree {
     let mut members = vec![
         ("executionIndex", number(entropy, 6)),
@@ -137,7 +137,7 @@ fn source(entropy: &mut Entropy<'_>) -> Tree {
     record(entropy, members)
 }
 
-/// The metadata of what went through a sub-workflow.
+/// The metadata of an item that went through a sub-workflow.
 fn child(entropy: &mut Entropy<'_>) -> Tree {
     let child = vec![("executionId", raw("\"91\"")), ("workflowId", value(entropy))];
     Tree::Record(vec![("subExecution".to_owned(), record(entropy, child))])

@@ -15,14 +15,14 @@ pub const SCALAR_BYTES: usize = 1024;
 /// A name written in more bytes is cut.
 const NAME_BYTES: usize = 16 * 1024;
 
-/// What is left of a body.
+/// The part of a body that is kept.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Left {
     pub text: Vec<u8>,
     pub captured: Vec<Vec<u8>>,
 }
 
-/// What is left of `body`, which must be JSON; `None` if a number is too long, so that it must be refused.
+/// The part of `body`, which must be JSON, that is kept; `None` if a number is too long, so that it must be refused.
 pub fn prune(body: &[u8], keep: Keep, window: &Range<u64>) -> Option<Left> {
     let mut reader = Reader { body, at: 0, window, captured: Vec::new(), refused: false };
     let text = reader.value(keep, 0);
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         byte
     }
 
-    /// The inside of a string.
+    /// The content of a string.
     fn string(&mut self) -> &'a [u8] {
         self.pass();
         let from = self.at;
@@ -252,7 +252,7 @@ fn decoded(written: &[u8]) -> (String, Vec<u8>) {
     (cut, written)
 }
 
-/// The inside of a string, with U+FFFD in place of lone surrogates.
+/// The content of a string, with U+FFFD in place of lone surrogates.
 fn repaired(string: &[u8]) -> Vec<u8> {
     let (mut repaired, mut rest) = (Vec::with_capacity(string.len()), string);
     while let Some(&first) = rest.first() {

@@ -2,7 +2,7 @@
 
 use super::entropy::Entropy;
 
-/// An execution of a few nodes that pass on the same items, each in an order of its own, as Sort nodes do: up to half a
+/// An execution of a few nodes that pass on the same items, each in its own order, as Sort nodes do: up to half a
 /// megabyte, which is more than a [`Flatted`](n8n_lens::json::flatted::Flatted) with little room holds.
 pub fn sorted(choices: &[u8]) -> Vec<u8> {
     let mut entropy = Entropy::new(choices);
@@ -26,7 +26,7 @@ fn item(at: usize, origin: usize, text: usize) -> String {
     format!(r#"{{"json":{json},"pairedItem":{{"item":{at}}}}}"#)
 }
 
-/// A text of elements that refer to later ones, each often.
+/// A text of elements that refer to later ones many times.
 pub fn multiplying(choices: &[u8]) -> Vec<u8> {
     let mut entropy = Entropy::new(choices);
     let levels = 1 + entropy.below(40);

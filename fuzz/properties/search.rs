@@ -1,4 +1,4 @@
-//! A search finds what a search of the whole value finds, however the body arrives and wherever it comes from.
+//! A search finds the same as a search of the whole value, however the body arrives and wherever it comes from.
 
 use n8n_lens::execution::search::{
     Also, Condition, Operand, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
@@ -37,7 +37,7 @@ const PATHS: [&str; 16] = [
     "error",
 ];
 
-/// Members that are shown otherwise than they are; they have tests of their own.
+/// Members whose shown form differs from the stored one; they have tests of their own.
 const OWN: [&str; 3] = ["error", "redactedError", "binary"];
 
 /// The property.
@@ -53,7 +53,7 @@ pub fn check(data: &[u8]) {
     if is_json(&body) {
         read(&body, &all, &sizes, places);
     }
-    // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
+    // Normalized: without duplicate members, lone surrogates and unusual spellings of numbers.
     let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
     leave_out(&mut value, &OWN);
     let body = value.to_string().into_bytes();
@@ -134,7 +134,7 @@ pub fn projection(question: &Question) -> SearchProjection {
     SearchProjection { query, node: question.node.clone(), output, limit: question.limit, redacts: false }
 }
 
-/// Where something was found in items. The values can be spelled in another way without the filter, and errors of runs can
+/// Where something was found in items. Without the filter, values can be spelled differently, and errors of runs can
 /// be arrays, which the filter drops.
 fn places(view: &SearchView) -> String {
     let of_items = view.hits.iter().filter(|hit| hit.item.is_some());
@@ -142,7 +142,7 @@ fn places(view: &SearchView) -> String {
     format!("{hits:?} {}", view.too_large)
 }
 
-/// What was found, in the reference's shape.
+/// The result of a search, in the reference's shape.
 pub fn as_json(view: &SearchView) -> Value {
     let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
     let nodes: Vec<_> = view

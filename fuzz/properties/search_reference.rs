@@ -14,7 +14,7 @@ const BEFORE: usize = 40;
 /// `is`, `equals`, `notEquals`, `above` or `below`, and its value, or `{"path": …}` of another value.
 pub type Condition = (&'static str, Value);
 
-/// What is searched.
+/// A question of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     pub text: Option<String>,
@@ -112,7 +112,7 @@ fn other(question: &Question, found: &Found, values: &[Found]) -> Option<Value> 
     if other.value.is_array() || other.value.is_object() { None } else { shown(None, &other.value) }
 }
 
-/// Whether the item has a value like this, beside the one that was found.
+/// Whether the item has a value like this, in addition to the one that was found.
 fn has_also(question: &Question, also: &(String, Option<Condition>), found: Option<&Found>, values: &[Found]) -> bool {
     let (end, condition) = also;
     let beside =
@@ -219,7 +219,7 @@ fn equals(value: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// What is shown of a value with the text.
+/// The shown form of a value with the text.
 fn shown(text: Option<&str>, value: &Value) -> Option<Value> {
     let Some(text) = text else {
         return Some(if let Value::String(text) = value { clipped(text, 0) } else { clipped_json(value) });

@@ -1,4 +1,4 @@
-//! A reference implementation of what goes together, with sets of items instead of their hashes.
+//! A reference implementation of values that occur together, with sets of items instead of their hashes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,10 +14,10 @@ const MOST: usize = 16;
 
 type Items = BTreeSet<usize>;
 
-/// What is said of a path: `["kind", "null"]`, `["there"]`, `["missing"]`, `["empty"]` or `["value", json]`.
+/// A claim about a path: `["kind", "null"]`, `["there"]`, `["missing"]`, `["empty"]` or `["value", json]`.
 type Claim = (String, Value);
 
-/// `{claims: [[path, claim], …], more, items}` for the fields of a node with so many items.
+/// `{claims: [[path, claim], …], more, items}` for the fields of a node with this many items.
 pub fn together(paths: &[Path], items: usize) -> Vec<Value> {
     let all: Items = (1..=items).collect();
     let mut classes: Vec<(Items, Vec<Claim>)> = Vec::new();
@@ -76,7 +76,7 @@ fn is_value((_, claim): &Claim) -> bool {
     claim[0] == "value"
 }
 
-/// The items for which something holds, and what.
+/// The claims about a path, each with the items that satisfy it.
 fn claims(path: &Path, all: &Items) -> Vec<(Items, Value)> {
     let of = |is: &dyn Fn(&Value) -> bool| -> Items {
         path.found.iter().filter(|found| found.value.as_ref().is_some_and(is)).map(|found| found.item).collect()

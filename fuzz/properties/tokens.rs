@@ -5,7 +5,7 @@ use n8n_lens::budget;
 use super::entropy::Entropy;
 use super::{execution, shown, split};
 
-/// Characters of every class that the pattern of o200k_base knows, and what it treats on its own.
+/// Characters of every class that the pattern of o200k_base distinguishes, and those that it treats individually.
 const CHARACTERS: [char; 48] = [
     'a',
     's',

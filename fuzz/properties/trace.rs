@@ -1,4 +1,4 @@
-//! A trace shows the items of the places that it leads over, however the body arrives and whatever lies between them.
+//! A trace shows the items of the places that it passes, however the body arrives and whatever lies in between.
 
 use std::sync::Arc;
 

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::entropy::Entropy;
 
-/// A JSON text as a tree. Its leaves are raw text, so that it can hold what a `serde_json::Value` cannot: lone
+/// A JSON text as a tree. Its leaves are raw text, so that it can hold things that a `serde_json::Value` cannot: lone
 /// surrogates, numbers of any size, duplicate names.
 #[derive(Clone, Debug)]
 pub enum Tree {
     /// A scalar, or anything else, as JSON text.
     Raw(String),
     List(Vec<Tree>),
-    /// Names are the insides of JSON strings.
+    /// Names are the raw contents of JSON strings.
     Record(Vec<(String, Tree)>),
 }
 
@@ -83,7 +83,7 @@ impl Tree {
     }
 }
 
-/// The inside of a JSON string for a text, without quotes.
+/// A text as the content of a JSON string, without quotes.
 pub fn inside(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
@@ -153,7 +153,7 @@ const PIECES: [&str; 32] = [
     "2026-11-21T02:03:59.994Z",
 ];
 
-/// How often a piece is repeated, if it is: around the limits at which texts and names are cut, and beyond.
+/// How often a piece is repeated, if at all: around the limits at which texts and names are cut, and beyond.
 const REPEATS: [usize; 12] = [8, 9, 13, 41, 61, 64, 65, 199, 201, 301, 1001, 6000];
 
 /// The longest string has about three of these, bytes: names are held up to 16 KiB.
@@ -212,7 +212,7 @@ pub fn scalar(entropy: &mut Entropy<'_>) -> Tree {
     }
 }
 
-/// The inside of a string.
+/// The content of a string.
 pub fn string(entropy: &mut Entropy<'_>) -> String {
     let mut string = String::new();
     for _ in 0..=entropy.below(3) {

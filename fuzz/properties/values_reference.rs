@@ -17,7 +17,7 @@ pub struct Run<'a> {
     pub run: &'a Value,
     /// `(output, item, value)`, with outputs counted across all connections.
     pub items: Vec<(usize, usize, &'a Value)>,
-    /// The same of the input that n8n stores itself.
+    /// The same, for the input that n8n stores itself.
     pub inputs: Vec<(usize, usize, &'a Value)>,
 }
 
@@ -38,7 +38,7 @@ pub fn runs(body: &Value) -> Vec<Run<'_>> {
             });
         }
     }
-    // A counter begins with 0.
+    // A counter starts at 0.
     if found.iter().filter(|run| run.start.0 == 0.0).count() > 1 {
         for run in &mut found {
             let (index, time) = run.start;
@@ -69,8 +69,8 @@ pub struct Found {
     pub value: Value,
 }
 
-/// The values of an item: those of `json`, of files and of the item's error, which `error` makes of what is there.
-/// Containers come after what is in them.
+/// The values of an item: those of `json`, of files and of the item's error, which `error` converts.
+/// Containers come after their content.
 pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<Found> {
     let mut found = Vec::new();
     for (name, value) in item.as_object().into_iter().flatten() {

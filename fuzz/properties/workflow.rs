@@ -1,4 +1,4 @@
-//! Workflow documents and the paths of their files: what is not changed is kept, and only files of the folder are read.
+//! Workflow documents and the paths of their files: unchanged parts are kept, and only files in the folder are read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn assert_laid_out(document: &Document, text: &[u8]) {
     }
 }
 
-/// A workflow is still one when everything is removed that n8n does not accept.
+/// A workflow is still one when everything that n8n does not accept is removed.
 fn assert_tidied(document: &Document) {
     let is_workflow = document.check().is_ok();
     for change in [Change::Create, Change::Replace] {
@@ -85,8 +85,8 @@ fn assert_tidied(document: &Document) {
     }
 }
 
-/// A document that a caller read and sends back keeps what n8n does not know, byte for byte, whether the caller sends it or
-/// leaves it out.
+/// A document that a caller reads and sends back keeps members unknown to n8n, byte for byte, whether the caller sends them or
+/// leaves them out.
 fn assert_saved_again(document: &Document) {
     let Ok(Value::Object(mut sent)) = serde_json::from_str(&document.text()) else {
         return;

@@ -3,9 +3,9 @@
 #   $env:N8N_LENS_INSTALL_DIR    another folder
 #   $env:N8N_LENS_DOWNLOAD_URL   a mirror of the release's files
 $ErrorActionPreference = 'Stop'
-# Windows PowerShell 5 draws a progress bar that slows downloads down.
+# Windows PowerShell 5 draws a progress bar that slows down downloads.
 $ProgressPreference = 'SilentlyContinue'
-# Older versions of Windows PowerShell do not offer TLS 1.2 by themselves.
+# Older versions of Windows PowerShell do not offer TLS 1.2 by default.
 [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
 
 $version = '{{version}}'

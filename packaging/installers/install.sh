@@ -39,7 +39,7 @@ expected_sha256() {
 }
 
 download() {
-    # A redirect must not lead to less than what was named.
+    # A redirect must not lead to a weaker protocol than the given one.
     case $1 in https://*) protocols='=https' ;; *) protocols='=http,https' ;; esac
     if command -v curl >/dev/null; then
         curl --proto "$protocols" --tlsv1.2 --fail --silent --show-error --location --output "$2" "$1"
@@ -54,7 +54,7 @@ sha256_of() {
     if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
-# GitHub's own record of which workflow built a file. Asking for it needs GitHub's command line, logged in.
+# GitHub's own record of which workflow built a file. Reading it needs GitHub's command line, logged in.
 check_attestation() {
     if command -v gh >/dev/null && gh attestation verify --help >/dev/null 2>&1 && gh auth status >/dev/null 2>&1; then
         gh attestation verify "$1" --repo n8n-lens/n8n-lens --source-ref "refs/tags/v$version" \
@@ -90,5 +90,5 @@ main() {
     esac
 }
 
-# Only now: a script that arrived in part does nothing.
+# Only here, so that a partially downloaded script does nothing.
 main

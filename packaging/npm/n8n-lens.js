@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the binary of this platform's package, and ends as it ends.
+// Starts the binary of this platform's package, and exits as it exits.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -13,7 +13,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 /** The packages with a binary that may run here, best first. */
 function candidates() {
   const name = `@n8n-lens/cli-${process.platform}-${process.arch}`;
-  // An npm that does not know `libc` installs both. The static binary runs on every Linux.
+  // An npm that does not support `libc` installs both. The static binary runs on every Linux.
   return [`${name}-musl`, name].filter((candidate) => candidate in optionalDependencies);
 }
 
@@ -33,7 +33,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Says why there is no binary, and what to do. */
+/** Explains why there is no binary, and what to do. */
 function reportMissing() {
   const names = candidates();
   if (names.length === 0) {
@@ -51,7 +51,7 @@ function reportMissing() {
 
 function run(binary) {
   let child;
-  // A console of Windows sends its signals to the binary, too.
+  // A Windows console also sends its signals to the binary.
   const pass = isWindows ? () => {} : (signal) => child.kill(signal);
   // From now on, signals wait until the binary runs.
   SIGNALS.forEach((signal) => process.on(signal, pass));
@@ -78,7 +78,7 @@ function run(binary) {
   }
 }
 
-/** Ends the binary when npx is killed, which npx cannot pass on. */
+/** Ends the binary when npx is killed, which npx cannot forward. */
 function endWithNpx(child) {
   const parent = process.ppid;
   const npx = behindShell(parent);
@@ -91,7 +91,7 @@ function behindShell(parent) {
     const shell = /^\d+ \(sh\) \S (\d+) /.exec(readFileSync(`/proc/${parent}/stat`, "latin1"));
     return shell ? Number(shell[1]) : parent;
   } catch {
-    // Not Linux. On macOS the shell makes way for the command.
+    // Not Linux. On macOS the command replaces the shell.
     return parent;
   }
 }

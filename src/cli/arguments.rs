@@ -1,4 +1,4 @@
-//! Options before a subcommand count as if they followed it, or are refused. None is ignored.
+//! Options before a subcommand are moved after it, or refused. None is ignored.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ pub(super) fn parse(mut arguments: Vec<OsString>) -> Result<Cli, Error> {
     let mut command = Cli::command();
     move_after_subcommands(&command, &mut arguments)?;
     let parsed = command.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
-        // Help is put together only when it is requested.
+        // Help is only built on request.
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             help::command().try_get_matches_from(&arguments)
         }
@@ -25,7 +25,7 @@ pub(super) fn parse(mut arguments: Vec<OsString>) -> Result<Cli, Error> {
     Cli::from_arg_matches(&parsed?).map_err(|error| error.format(&mut command))
 }
 
-/// The error with the usage of the command: clap's own also shows as required what the environment sets.
+/// The error with the usage of the command: clap's own would also list as required what the environment sets.
 fn with_usage(mut error: Error, command: &Command, arguments: &[OsString]) -> Error {
     if error.get(ContextKind::Usage).is_some() {
         let usage = innermost(command, arguments).clone().render_usage();
@@ -58,7 +58,7 @@ fn move_after_subcommands(root: &Command, arguments: &mut [OsString]) -> Result<
     Ok(())
 }
 
-/// The place of the next subcommand after those of this path, which come first, and the options before it, if there are any.
+/// The index of the next subcommand after this path, which comes first, and the options before it, if there are any.
 fn next_subcommand(path: &[&Command], arguments: &[OsString]) -> Option<(usize, Option<ArgMatches>)> {
     let (root, command) = (*path.first()?, *path.last()?);
     (path.len()..arguments.len()).find_map(|at| {
@@ -75,7 +75,7 @@ fn next_subcommand(path: &[&Command], arguments: &[OsString]) -> Option<(usize, 
     })
 }
 
-/// The subcommands whose names follow each other, such as `catalogue update`.
+/// The chain of subcommands with these names, such as `catalogue update`.
 fn subcommands<'a>(mut command: &'a Command, names: &[OsString]) -> Vec<&'a Command> {
     let called = names.iter().map_while(|name| {
         command = command.find_subcommand(name)?;
@@ -84,7 +84,7 @@ fn subcommands<'a>(mut command: &'a Command, names: &[OsString]) -> Vec<&'a Comm
     called.collect()
 }
 
-/// The options that the command line contains for this command itself.
+/// The options on the command line that belong to this command itself.
 fn given<'a>(command: &'a Command, matches: &'a ArgMatches) -> impl Iterator<Item = &'a Arg> {
     let is_given = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
     command.get_arguments().filter(is_given)

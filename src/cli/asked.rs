@@ -1,4 +1,4 @@
-//! Commands made from tools: each calls its tool as any other client does, and shows the answer.
+//! Commands made from tools: each calls its tool as any other client does, and prints the answer.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::workflow::file::Files;
 /// The message of a command that is interrupted before it has an answer.
 const INTERRUPTED: &str = "Interrupted. A write that was sent may have reached n8n: look before you repeat it. Copies of a proof are removed.";
 
-/// A command with what was passed to it.
+/// A command with the arguments passed to it.
 pub(super) struct Asked {
     command: &'static ToolCommand,
     arguments: ArgMatches,
@@ -106,7 +106,7 @@ impl Asked {
         let call = bar.around(tool.run(context, values, progress));
         let text = match tool.reads_only() {
             true => call.await?,
-            // What was begun in n8n is undone before the process ends.
+            // Anything begun in n8n is undone before the process ends.
             false => tokio::select! {
                 called = call => called?,
                 () = shutdown_signal() => return Err(Error::Input(INTERRUPTED.to_owned())),
@@ -142,7 +142,7 @@ fn document(named: &str) -> Result<Value, Error> {
     serde_json::from_str(&text).map_err(|error| Error::Usage(format!("'{named}' is not JSON: {error}.")))
 }
 
-/// The folder of the workflow that a command names, if that is a file: it may be anywhere.
+/// The folder of the workflow that a command names, if that is a file, which may be anywhere.
 fn workflow_files(command: &ToolCommand, values: &mut Map<String, Value>) -> Result<Option<Files>, Error> {
     let named = command.workflow.and_then(|name| Some((name, values.get(name)?.as_str()?.to_owned())));
     let Some((name, named)) = named.filter(|(_, named)| is_workflow_file(named)) else { return Ok(None) };
@@ -153,7 +153,7 @@ fn workflow_files(command: &ToolCommand, values: &mut Map<String, Value>) -> Res
     Ok(Some(files))
 }
 
-/// Takes the executions that are not in n8n out of the arguments, and puts ids in their places that n8n never assigns.
+/// Takes the executions that are not in n8n out of the arguments, and replaces them with ids that n8n never assigns.
 fn saved(
     command: &ToolCommand,
     values: &mut Map<String, Value>,

@@ -1,5 +1,5 @@
-//! Opens the page in the browser. Every user of this machine can read the arguments of a program, so that the address, which
-//! has a token, is in no command line: a file that only its owner can read leads the browser to it.
+//! Opens the page in the browser. Every user of this machine can read a program's arguments, so the address, which contains a
+//! token, is on no command line: a file that only its owner can read redirects the browser to it.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,17 +13,17 @@ use tokio::time::timeout;
 use crate::platform::browser_folder;
 use crate::secrets;
 
-/// How long a program that opens files has to fail. One that still runs afterwards has found a browser, or is one.
+/// How long a program that opens files has to fail. If it is still running afterwards, it has found a browser, or is one.
 const FAILURE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Opens an address, and returns the file that leads to it, which is removed when it is dropped; `None` if there is no
+/// Opens an address, and returns the file that redirects to it, which is removed on drop; `None` if there is no
 /// browser, or the file cannot be written.
 pub(super) async fn open(address: &str) -> Option<TempPath> {
     let file = write(address).ok()?;
     launch(&file).await.then_some(file)
 }
 
-/// Writes a file that leads to an address. Nothing in an address of ours needs to be escaped in HTML.
+/// Writes a file that redirects to an address. Nothing in an address of ours needs to be escaped in HTML.
 fn write(address: &str) -> std::io::Result<TempPath> {
     let mut file = tempfile::Builder::new().prefix("n8n-lens-").suffix(".html").tempfile_in(browser_folder())?;
     write!(
@@ -36,7 +36,7 @@ fn write(address: &str) -> std::io::Result<TempPath> {
     Ok(file.into_temp_path())
 }
 
-/// Starts the first program that opens a file with the application of its type; returns whether there is one.
+/// Starts the first program that opens a file with the default application; returns whether there is one.
 async fn launch(file: &Path) -> bool {
     for mut opener in open::commands(file) {
         secrets::withhold(&mut opener);

@@ -1,4 +1,4 @@
-//! `n8n-lens cache`: what is in the cache of executions, and how to empty it.
+//! `n8n-lens cache`: lists or clears the cache of executions.
 
 use clap::{Args, Subcommand};
 use comfy_table::Cell;

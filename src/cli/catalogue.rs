@@ -42,7 +42,7 @@ const NODES: &str = "dist/types/nodes.json";
 /// Where the packages of an installed n8n can be, below its folder.
 const INSTALLED: [&str; 4] = ["", "node_modules", "n8n/node_modules", "lib/node_modules/n8n/node_modules"];
 
-/// Where folders of packages can be that are not called like them, as in n8n's repository.
+/// Where package folders with other names can be, as in n8n's repository.
 const UNINSTALLED: [&str; 4] = ["", "@n8n", "packages", "packages/@n8n"];
 
 /// The node types of one package.
@@ -104,7 +104,7 @@ fn in_folder(folder: &Path, name: &'static str) -> Result<Package, Error> {
     }
 }
 
-/// The folders below this one that say that they are this package.
+/// The folders below this one that claim to be this package.
 fn unpacked(folder: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     let folders = UNINSTALLED.iter().filter_map(|below| std::fs::read_dir(folder.join(below)).ok());
     let folders = folders.flatten().filter_map(Result::ok).map(|entry| entry.path());

@@ -1,4 +1,4 @@
-//! `n8n-lens check`: what n8n's version and the API key allow, and what is in n8n's store, for people.
+//! `n8n-lens check`: prints what n8n's version and the API key allow, and what n8n's store contains, for people.
 
 use clap::Args;
 
@@ -21,7 +21,7 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Checks the cache and the store, if there are any, and n8n's API, unless the store is all that there is.
+    /// Checks the cache and the store, if there are any, and n8n's API unless there is only the store.
     pub(super) async fn run(self) -> Result<(), Error> {
         if let Some(cache) = self.cache.cache()? {
             print(&cache::check(&cache).await?)?;
@@ -35,7 +35,7 @@ impl Check {
     }
 }
 
-/// Prints what is in the store; fails if something cannot be read.
+/// Prints what the store contains; fails if something cannot be read.
 async fn check_store(store: Store) -> Result<(), Error> {
     let report = blocking(move || store.report()).await.map_err(tools::Error::from)?;
     let mut problems = 0;

@@ -11,7 +11,7 @@ use crate::tools::proof::{prove_fix, publish_workflow_version, retry_execution, 
 use crate::tools::view::view_summary;
 use crate::tools::workflows::{check_workflow, edit_workflow};
 
-/// What the rows that name an execution have in common.
+/// The common part of rows that name an execution.
 const EXECUTION: Spelling = Spelling {
     positional: &["id"],
     renamed: &[("id", "execution"), ("nodeName", "node"), ("with", "other")],
@@ -29,7 +29,7 @@ const COMMON: Words = &[
 
 const WORKFLOW: Words = &[("workflowId", "A workflow's id in n8n, or a workflow file")];
 
-/// A row, without what it has to have: `tool`, `about` and so on.
+/// A row without its required members: `tool`, `about` and so on.
 const ROW: ToolCommand = ToolCommand {
     name: "",
     alias: None,
@@ -47,7 +47,7 @@ const ROW: ToolCommand = ToolCommand {
     examples: &[],
 };
 
-/// The commands, in the order in which help lists them.
+/// The commands, in the order of the help.
 pub(super) static COMMANDS: &[ToolCommand] = &[
     ToolCommand {
         name: "list",

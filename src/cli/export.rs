@@ -17,7 +17,7 @@ use crate::store::Query;
 use crate::tools;
 use crate::units::counted;
 
-/// The headers for a collector, such as a token: as OpenTelemetry's SDKs read them.
+/// The variable with headers for a collector, such as a token, in the format of OpenTelemetry's SDKs.
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 
 #[derive(Args)]
@@ -78,7 +78,7 @@ pub(super) struct Export {
     redact: bool,
 }
 
-/// What a row is.
+/// What one row represents.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rows {
     Executions,
@@ -100,14 +100,14 @@ fn date(text: &str) -> Result<String, String> {
     parsed.map(|_| text.to_owned()).map_err(|_| "a date in ISO 8601, such as 2026-11-21T00:00:00Z".to_owned())
 }
 
-/// Where the pieces go.
+/// The destination of the pieces.
 enum Output {
     Standard,
     Collector(Box<Collector>),
 }
 
 impl Export {
-    /// Exports until the end, or until nothing reads the output anymore.
+    /// Exports until the end, or until nothing reads the output any more.
     pub(super) async fn run(self) -> Result<(), Error> {
         let form = self.form()?;
         let output = match &self.to {
@@ -118,7 +118,7 @@ impl Export {
             None => Output::Standard,
         };
         let export = self.export(form)?;
-        // On a terminal the rows would run through the bar.
+        // On a terminal the rows would overwrite the bar.
         let is_shown = matches!(output, Output::Collector(_)) || !stdout().is_terminal();
         let (progress, bar) = if is_shown { progress::bar() } else { Default::default() };
         let report = bar.around(write(export, output, progress)).await?;
@@ -166,7 +166,7 @@ impl Export {
     }
 }
 
-/// Reads on a blocking thread, and writes what it sends; `None` if nothing reads the output anymore.
+/// Reads on a blocking thread, and writes the pieces that it sends; `None` if nothing reads the output any more.
 async fn write(export: export::Export, output: Output, progress: Progress) -> Result<Option<Report>, Error> {
     let (sender, pieces) = mpsc::channel(1);
     let cancel = CancellationToken::new();
@@ -182,7 +182,7 @@ async fn write(export: export::Export, output: Output, progress: Progress) -> Re
     }
 }
 
-/// Writes the pieces. It returns early if nothing reads them anymore, which ends the export.
+/// Writes the pieces. It returns early if nothing reads them any more, which ends the export.
 async fn deliver(mut pieces: mpsc::Receiver<Piece>, output: Output) -> Result<(), Error> {
     let mut until = None;
     while let Some(piece) = pieces.recv().await {
@@ -201,7 +201,7 @@ async fn deliver(mut pieces: mpsc::Receiver<Piece>, output: Output) -> Result<()
     Ok(())
 }
 
-/// What a collector has not taken, and how to go on.
+/// The executions that a collector did not accept, and how to continue.
 fn interrupted(refusal: &Refusal, until: Option<&str>) -> Error {
     Error::Input(match until {
         Some(id) => format!("{refusal} All executions up to {id} were sent: continue with --after {id}."),
@@ -219,7 +219,7 @@ fn print(text: &[u8]) -> Result<bool, Error> {
     }
 }
 
-/// What the rows do not say.
+/// Remarks that are not in the rows.
 fn notes(report: &Report) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some((id, reason)) = &report.first_unreadable {

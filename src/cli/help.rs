@@ -9,7 +9,7 @@ use super::commands::COMMANDS;
 use super::tool_command::ToolCommand;
 use super::{Cli, examples, terminal};
 
-/// The other commands, as the help groups them: the first two groups begin with the ones that are made from tools.
+/// The other commands, in the groups of the help: the first two groups begin with commands made from tools.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look at executions", &["export", "view"]),
     ("Change and prove", &[]),
@@ -31,17 +31,17 @@ fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
 /// The options that the help of n8n-lens itself shows.
 const OWN_OPTIONS: [&str; 7] = ["n8n_url", "api_key", "api_key_file", "locale", "log_level", "help", "version"];
 
-/// The width of the column with the names of commands.
+/// The width of the column with command names.
 const NAMES: usize = 16;
 
 /// The command line with its help.
 pub(super) fn command() -> Command {
     let mut command = Cli::command();
     if !stdout().is_terminal() {
-        // Programs read help by lines.
+        // Programs read help line by line.
         command = command.term_width(0);
     }
-    // Gives each subcommand the options that all have.
+    // Gives each subcommand the global options.
     command.build();
     let width = terminal::width().map_or(usize::MAX, usize::from);
     let template = format!(
@@ -50,7 +50,7 @@ pub(super) fn command() -> Command {
     );
     with_examples(command, "")
         .mut_args(|option| {
-            // Without a command, n8n-lens takes all options of serve, whose help shows them.
+            // Without a command, n8n-lens accepts all options of `serve`, whose help shows them.
             let is_shown = OWN_OPTIONS.contains(&option.get_id().as_str());
             option.hide(!is_shown)
         })
@@ -79,7 +79,7 @@ fn with_examples(command: Command, path: &str) -> Command {
     command.after_help(StyledStr::from(format!("{header}Examples:{header:#}{lines}")))
 }
 
-/// The groups of commands, as the help shows them.
+/// The groups of commands, formatted for the help.
 fn groups(command: &Command, width: usize) -> String {
     let (header, literal) = (*command.get_styles().get_header(), *command.get_styles().get_literal());
     let mut text = String::new();
@@ -137,7 +137,7 @@ mod tests {
         let of_tools = COMMANDS.iter().map(|command| command.examples);
         for examples in of_tools.chain(examples::EXAMPLES.iter().map(|(_, examples)| *examples)) {
             for example in examples {
-                // Only the first of a pipeline of commands is ours; quotes hold words together.
+                // Only the first command of a pipeline is ours; quotes keep words together.
                 let words = example.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
                     0 => part.split_whitespace().map(str::to_owned).collect(),
                     _ => vec![part.to_owned()],

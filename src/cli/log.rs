@@ -35,7 +35,7 @@ pub(super) fn install(level: LevelFilter) {
     tracing_subscriber::registry().with(layer.with_filter(targets)).init();
 }
 
-/// Warnings and errors as sentences, without time and module path; what is logged in more detail as everywhere else.
+/// Warnings and errors as sentences, without time and module path; more detailed levels use the usual format.
 struct ForPeople(Format);
 
 impl<S, N> FormatEvent<S, N> for ForPeople
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// What an event says.
+/// The fields of an event.
 #[derive(Default)]
 struct Fields {
     message: String,
@@ -76,7 +76,7 @@ impl Visit for Fields {
 }
 
 impl Fields {
-    /// The error, and what follows from it.
+    /// The error, and its consequence.
     fn into_sentences(self) -> String {
         let mut message = self.message;
         if !self.others.is_empty() {

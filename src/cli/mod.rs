@@ -1,4 +1,4 @@
-//! The command line. On a terminal it prints for people; otherwise what the tools return.
+//! The command line. On a terminal it prints for people; otherwise it prints what the tools return.
 
 mod arguments;
 mod asked;
@@ -126,7 +126,7 @@ impl Error {
 /// Runs the command line and returns its exit code: 0 success, 1 failure, 2 wrong usage.
 pub fn run() -> ExitCode {
     #[cfg(feature = "gateway")]
-    // Started by the gateway only. It stays small: not even the arguments are parsed.
+    // Only the gateway starts this. It stays small: not even the arguments are parsed.
     if crate::gateway::run_as_reaper(std::env::args_os().nth(1).as_deref()) {
         return ExitCode::SUCCESS;
     }
@@ -142,7 +142,7 @@ pub fn run() -> ExitCode {
         .and_then(|runtime| {
             let done = runtime.block_on(cli.run());
             runtime.block_on(undo::finish());
-            // A read of standard input may still block; abandoning it loses nothing.
+            // A read of standard input may still be blocked; abandoning it loses nothing.
             runtime.shutdown_background();
             done
         });
@@ -155,7 +155,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// One client needs one thread; a server for many uses all cores.
+/// One client needs one thread; a server for many clients uses all cores.
 fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     let for_many = match &cli.command {
         None => cli.server.transport == Transport::Http,

@@ -1,10 +1,10 @@
-//! How a panic, which is a bug in n8n-lens, is reported.
+//! Reports panics, which are bugs in n8n-lens.
 
 use std::any::Any;
 use std::io::Write;
 use std::panic::PanicHookInfo;
 
-/// Reports panics in one line: where, and the message if it cannot hold data.
+/// Reports panics in one line: the location, and the message if it cannot contain data.
 pub(super) fn install() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let location =
@@ -14,7 +14,7 @@ pub(super) fn install() {
     }));
 }
 
-/// A formatted message may quote data: slicing a string inside a character does.
+/// A formatted message may quote data, as slicing a string inside a character does.
 fn message(payload: &(dyn Any + Send)) -> &'static str {
     payload.downcast_ref::<&'static str>().copied().unwrap_or("its message may hold data")
 }

@@ -1,4 +1,4 @@
-//! The progress of a download that is long enough to notice.
+//! The progress of a download that takes long enough to notice.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -47,7 +47,7 @@ async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
         bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(DELAY),
         look: None,
     };
-    // Drawn by another thread from now on: the line must have its look by then.
+    // Drawn by another thread from here on, so the line must have its style by then.
     shown.update(*stages.borrow_and_update());
     shown.bar.enable_steady_tick(TICK);
     loop {
@@ -56,10 +56,10 @@ async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
     }
 }
 
-/// What the line on the terminal consists of.
+/// The parts of the line on the terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// Before the first byte: a spinner, what is waited for, and the elapsed time.
+    /// Before the first byte: a spinner, a message, and the elapsed time.
     Waiting,
     /// Bytes of a known total: a bar, the rate, and an estimate.
     Bar,
@@ -84,7 +84,7 @@ impl Look {
             Self::Count => "{spinner} {decimal_bytes} · {decimal_bytes_per_sec} · {seconds}",
         };
         let seconds = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-            // A String takes every write.
+            // Writing to a String cannot fail.
             let _ = write!(text, "{} s", state.elapsed().as_secs());
         };
         ProgressStyle::with_template(template)
@@ -119,7 +119,7 @@ impl ProgressLine {
             }
             self.bar.set_position(bytes);
             if is_new {
-                // The rate counts from the first byte.
+                // The rate is measured from the first byte.
                 self.bar.reset_eta();
             }
         }
@@ -129,7 +129,7 @@ impl ProgressLine {
     }
 }
 
-/// What is waited for.
+/// What the call is waiting for.
 fn message(stage: Stage) -> Option<String> {
     Some(match stage {
         Stage::Started => "connecting to n8n".to_owned(),

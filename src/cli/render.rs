@@ -47,7 +47,7 @@ pub(super) fn status_cell(status: &str) -> Cell {
     }
 }
 
-/// An id, which is there to be copied, not to be read.
+/// An id, which is for copying, not for reading.
 pub(super) fn id_cell(id: &str) -> Cell {
     Cell::new(plain(id)).add_attribute(Attribute::Dim)
 }
@@ -62,7 +62,7 @@ fn seconds(ms: i64) -> String {
     format!("{:.3}", ms as f64 / 1000.0)
 }
 
-/// A count of an answer in bold, and what is counted.
+/// A count from an answer in bold, and its unit.
 fn bold_count(count: &Value, one: &str, many: &str) -> String {
     let counted = counted(count.as_u64().unwrap_or_default(), one, many);
     let (number, what) = counted.split_once(' ').unwrap_or((&counted, ""));
@@ -77,7 +77,7 @@ fn second(time: &str) -> String {
     }
 }
 
-/// What is shown, with a line about where it came from if there are several sources.
+/// A styled answer, with a line about its source if there are several sources.
 pub(super) fn sourced(shown: Styled, answer: &Value) -> Styled {
     let source = match (answer["source"].as_str(), answer["deleted"] == true) {
         (Some("api"), _) => "from n8n's API: the store does not have it".to_owned(),
@@ -159,7 +159,7 @@ pub(super) fn describe(answer: &Value) -> Styled {
     Styled(wrapped(&text))
 }
 
-/// A node of a description: its name with its counts, then a line for each thing that is said of it.
+/// A node of a description: its name with its counts, then a line for each fact.
 fn described_node(node: &Value) -> String {
     let Some(members) = node.as_object() else { return format!("\n{}", plain(node.as_str().unwrap_or_default())) };
     let mut text = format!("\n\n{}", paint(BOLD, node["node"].as_str().unwrap_or_default()));
@@ -180,7 +180,7 @@ fn described_node(node: &Value) -> String {
     text
 }
 
-/// What an execution has to do with retries, and until when it waits.
+/// How an execution relates to retries, and until when it waits.
 fn relations(execution: &Value) -> Vec<String> {
     let text = |member: &str| execution[member].as_str();
     let retry_of = text("retryOf").map(|id| format!("retry of {}", plain(id)));
@@ -204,7 +204,7 @@ fn copied(node: &Value) -> Option<String> {
     Some(format!("\n{}", paint(DIM, &plain(&format!("{name}: {copied}")))))
 }
 
-/// How often a node of a summary ran, which says so only if it was not once.
+/// How often a node of a summary ran; the summary only says so if it was not once.
 fn runs(node: &Value) -> u64 {
     node["runs"].as_u64().or_else(|| node["calls"].as_u64()).unwrap_or(1)
 }
@@ -254,7 +254,7 @@ pub(super) fn list(answer: &Value) -> Styled {
     Styled(shown)
 }
 
-/// What a search found: a line with counts, and a row for each hit.
+/// The result of a search: a line with counts, and a row for each hit.
 pub(super) fn search(answer: &Value) -> Styled {
     let data = &answer["data"];
     let mut shown = bold_count(&data["total"], "hit", "hits");
@@ -353,7 +353,7 @@ pub(super) fn listed(value: &Value) -> String {
     }
 }
 
-/// What an answer notes and leaves out, a line each.
+/// The notes of an answer, and what it leaves out, one per line.
 pub(super) fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();
     let texts = notes.chain([&data["truncated"]["reason"]]).filter_map(Value::as_str);
@@ -370,7 +370,7 @@ fn more(cursor: &str) -> String {
     "more: n8n-lens list --cursor … (nextCursor of --json)".to_owned()
 }
 
-/// A node: what the tool returns, indented and colored.
+/// A node: the tool's answer, indented and colored.
 pub(super) fn node(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |member: &str| data[member].as_str().unwrap_or_default();

@@ -39,7 +39,7 @@ pub(super) fn compare(answer: &Value) -> Styled {
     for node in workflow["changed"].as_array().into_iter().flatten() {
         let name = listed(&node["nodeName"]);
         for path in node["paths"].as_array().into_iter().flatten() {
-            // The older value comes first in the answer, the execution that is asked about in the table.
+            // The answer lists the older value first, the table lists the execution that the user asked about first.
             let [old, new] = [0, 1].map(|side| listed(&path["values"][side]));
             rows.push(difference_row(&name, &listed(&path["path"]), &new, &old));
         }
@@ -53,7 +53,7 @@ pub(super) fn compare(answer: &Value) -> Styled {
     Styled(format!("{shown}\n{table}{}", remarks(data)))
 }
 
-/// Where the first value of another type is.
+/// The place of the first value of another type.
 fn first_value(first: &Value) -> String {
     if first.is_null() { String::new() } else { format!(": {} (item {})", first["value"], first["item"]) }
 }
@@ -62,7 +62,7 @@ fn difference_row(node: &str, what: &str, this: &str, other: &str) -> Vec<Cell> 
     [node, what, this, other].map(|text| Cell::new(plain(text))).to_vec()
 }
 
-/// A row for a value of each execution, or for one value.
+/// A row with a value for each execution, or with one value.
 fn pair_row(node: &str, what: &str, value: &Value) -> Vec<Cell> {
     match value.as_array().map(Vec::as_slice) {
         Some([this, other]) => difference_row(node, what, &listed(this), &listed(other)),

@@ -40,7 +40,7 @@ pub(super) fn failures(answer: &Value) -> Styled {
     Styled(format!("{}\n{table}", text(&answer["message"])))
 }
 
-/// What moved: a row for each movement.
+/// The changes of a trend: a row for each.
 pub(super) fn trend(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |value: &Value| plain(value.as_str().unwrap_or_default());

@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::render::{BOLD, DIM, paint};
 use super::terminal::{Styled, plain};
 
-/// Verdicts of something that went well.
+/// Verdicts that are good news.
 const GOOD: [&str; 4] = ["fixed", "reproduced", "succeeded", "sameOutputs"];
 
-/// What a proof or a retry showed.
+/// The result of a proof or a retry.
 pub(super) fn proof(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |value: &Value| plain(value.as_str().unwrap_or_default());
@@ -39,7 +39,7 @@ pub(super) fn proof(answer: &Value) -> Styled {
     Styled(lines.join("\n"))
 }
 
-/// What was done.
+/// The result of an action.
 pub(super) fn done(answer: &Value) -> Styled {
     let data = answer["data"].as_object().into_iter().flatten();
     let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), plain);

@@ -7,7 +7,7 @@ use super::render::{BOLD, DIM, paint};
 use super::terminal::{Styled, plain};
 use crate::units::counted;
 
-/// What an edit changed, as a diff.
+/// The changes of an edit, as a diff.
 pub(super) fn edit(answer: &Value) -> Styled {
     let (message, data) = (answer["message"].as_str().unwrap_or_default(), &answer["data"]);
     let color = |line: &str| match line.chars().next() {
@@ -26,7 +26,7 @@ pub(super) fn edit(answer: &Value) -> Styled {
     Styled(lines.join("\n"))
 }
 
-/// What is wrong in a workflow.
+/// The problems of a workflow.
 pub(super) fn check(answer: &Value) -> Styled {
     let (message, data) = (answer["message"].as_str().unwrap_or_default(), &answer["data"]);
     let mut lines = vec![paint(BOLD, message)];
@@ -41,7 +41,7 @@ pub(super) fn check(answer: &Value) -> Styled {
     Styled(lines.join("\n"))
 }
 
-/// A problem of a workflow in a line.
+/// A problem of a workflow in one line.
 fn problem(problem: &Value) -> String {
     let color = if problem["severity"] == "error" { AnsiColor::Red } else { AnsiColor::Yellow };
     let text = |member: &str| problem[member].as_str();

@@ -5,7 +5,7 @@ use crate::config::{ReadingOptions, StoreOptions};
 use crate::n8n::{Client, Settings};
 use crate::tools::executions::{SavedExecution, SavedExecutions, Source, open};
 
-/// The execution that is not in n8n, but in a file or on standard input. Digits are an id; a file with such a name is
+/// An execution that is not in n8n, but in a file or on standard input. Digits are an id; a file with such a name is
 /// `./1234`.
 pub(super) fn saved(named: &str, store: &StoreOptions) -> Option<SavedExecution> {
     match named {
@@ -15,7 +15,7 @@ pub(super) fn saved(named: &str, store: &StoreOptions) -> Option<SavedExecution>
     }
 }
 
-/// n8n's API, and n8n's store if there is one: then the API is used only if it has an address and a key.
+/// n8n's API, and n8n's store if there is one: then the API is only used if it has an address and a key.
 ///
 /// # Errors
 /// The address or the key is missing or malformed, or there is no store where one is expected.
@@ -39,7 +39,7 @@ pub(super) fn of_requests(reading: &ReadingOptions) -> Result<Source, Error> {
     Ok(Source { api, store, saved: SavedExecutions::default() })
 }
 
-/// A saved execution alone, under this id.
+/// Only a saved execution, under this id.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -49,7 +49,7 @@ pub(super) fn of_file(path: &str, id: &str) -> Result<Source, Error> {
     Ok(Source { api: None, store: None, saved })
 }
 
-/// A client with a cache, if there is one.
+/// A client, with a cache if one is configured.
 fn client(settings: Settings, reading: &ReadingOptions) -> Result<Client, Error> {
     let client = Client::new(settings);
     Ok(match reading.caching()? {

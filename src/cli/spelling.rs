@@ -1,7 +1,7 @@
-//! The arguments of a command, made from the parameters of the tool that it asks.
+//! The arguments of a command, derived from the parameters of its tool.
 //!
-//! A parameter `maxTokens` becomes the option `--max-tokens`, its description the help; a secret becomes the flag `--stdin`.
-//! Only words and numbers are parsed here: which of them are allowed is the tool's to say.
+//! A parameter `maxTokens` becomes the option `--max-tokens`, its description the help text; a secret becomes the flag `--stdin`.
+//! Only words and numbers are parsed here: the tool decides which of them are allowed.
 
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::toolkit::{Kind, Parameter, kebab_case};
 
-/// A list of parameters, each with what it is here.
+/// A list of parameters, each with a word for it.
 pub(super) type Words = &'static [(&'static str, &'static str)];
 
-/// A flag that is one value of a parameter: `--check` is `workflow: original`.
+/// A flag that stands for one value of a parameter: `--check` is `workflow: original`.
 pub(super) struct Shorthand {
     pub(super) flag: &'static str,
     pub(super) parameter: &'static str,
@@ -26,20 +26,20 @@ pub(super) struct Shorthand {
 pub(super) struct Spelling {
     /// Passed without the name of an option, in the order of the tool.
     pub(super) positional: &'static [&'static str],
-    /// Whether the last of them takes several words, which are one text.
+    /// Whether the last positional argument takes several words, which form one text.
     pub(super) takes_words: bool,
     /// Under another name: `("nodeName", "node")`.
     pub(super) renamed: Words,
-    /// A choice that is a flag: `("format", "rows")` is `--rows` for `format: rows`.
+    /// Choices that are flags: `("format", "rows")` is `--rows` for `format: rows`.
     pub(super) flags: Words,
     /// Values that have a flag of their own.
     pub(super) shorthands: &'static [Shorthand],
-    /// Help instead of a description that is for agents; the first one counts.
+    /// Help texts instead of descriptions for agents; the first match counts.
     pub(super) help: &'static [Words],
 }
 
 impl Spelling {
-    /// Every parameter is an option of its name.
+    /// Every parameter is an option of the same name.
     pub(super) const OPTIONS: Self =
         Self { positional: &[], takes_words: false, renamed: &[], flags: &[], shorthands: &[], help: &[] };
 
@@ -82,7 +82,7 @@ impl Spelling {
         match (&parameter.kind, word(self.flags, parameter)) {
             (_, Some(flag)) => Some(flag.to_owned()),
             (Kind::Flag | Kind::Switch, None) => Some(name.to_owned()),
-            // Other processes see the arguments of this one.
+            // Other processes can see the arguments of this one.
             (Kind::Secret, None) => Some("stdin".to_owned()),
             _ => None,
         }
@@ -99,7 +99,7 @@ impl Spelling {
         }
     }
 
-    /// The arguments of a call: what was passed, so that the defaults are the tool's.
+    /// The arguments of a call: only those that were passed, so that the tool applies its own defaults.
     pub(super) fn values(&self, parameters: &[Parameter], arguments: &ArgMatches) -> Map<String, Value> {
         let is_given =
             |parameter: &&Parameter| arguments.value_source(parameter.name) == Some(ValueSource::CommandLine);
@@ -127,7 +127,7 @@ impl Spelling {
     }
 }
 
-/// What a parameter is in a list.
+/// The word for a parameter in a list.
 fn word(words: Words, parameter: &Parameter) -> Option<&'static str> {
     words.iter().find(|(name, _)| *name == parameter.name).map(|(_, word)| *word)
 }

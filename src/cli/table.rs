@@ -1,4 +1,4 @@
-//! Tables that fit the terminal: one line a row, one rule under the head.
+//! Tables that fit the terminal: one line per row, one rule under the header.
 
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, TableStyle, Width};
 
@@ -6,20 +6,20 @@ use super::terminal;
 
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
 
-/// The least width, with its padding, of a column that is cut.
+/// The least width, including padding, of a column that is cut.
 const LEAST_WIDTH: u16 = 8;
 
 /// The space to the right of a column.
 const PADDING: u16 = 2;
 
-/// A table of at most the terminal's width. Where it is too narrow, the cells of the `flexible` columns are cut first.
+/// A table of at most the terminal's width. If that is too narrow, the cells of the `flexible` columns are cut first.
 pub(super) fn table<'a>(
     header: impl IntoIterator<Item = &'a str>,
     rows: impl IntoIterator<Item = Vec<Cell>>,
     flexible: &[usize],
 ) -> String {
     let mut table = Table::new();
-    // Whether styles are printed is decided where they are printed.
+    // Whether styles are printed is decided at the output.
     table.load_style(STYLE).set_truncation_indicator("…").enforce_styling().style_text_only();
     // No cell contains a line break, so cells are cut at any character, not only at spaces.
     table.set_delimiter('\n').set_content_arrangement(ContentArrangement::Disabled);
@@ -41,7 +41,7 @@ fn row(cells: Vec<Cell>) -> Row {
     row
 }
 
-/// Lets only the flexible columns become narrower, if there is room for them next to the others.
+/// Lets only the flexible columns shrink, if there is room for them next to the others.
 fn keep_columns(table: &mut Table, width: u16, flexible: &[usize]) {
     let widths = table.column_max_content_widths();
     let is_flexible = |at: &usize| flexible.contains(at);

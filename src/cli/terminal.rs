@@ -1,8 +1,8 @@
-//! What is printed: names, items and errors hold text of others, which must not control the terminal.
+//! Output to the terminal: names, items and errors contain foreign text, which must not control it.
 //!
 //! A terminal obeys control characters (ESC begins sequences that write files or the clipboard, U+009B is another ESC) and
-//! shows text in another order after bidirectional ones. They are printed as JSON writes them, `\u202e`, so that they can be
-//! seen, and so that JSON stays the same JSON.
+//! reorders text after bidirectional ones. They are printed as JSON escapes, `\u202e`, so that they are visible and JSON
+//! stays the same JSON.
 
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
 
@@ -10,10 +10,10 @@ use anstream::AutoStream;
 
 use super::Error;
 
-/// The character with which the terminal sequences of our own begin.
+/// The character that begins our own terminal sequences.
 const ESCAPE: char = '\u{1b}';
 
-/// A text with terminal sequences of our own. All data in it is [`plain`].
+/// A text with our own terminal sequences. All data in it is [`plain`].
 pub(super) struct Styled(pub(super) String);
 
 /// Whether to print for people: standard output is a terminal, and JSON was not requested.
@@ -21,12 +21,12 @@ pub(super) fn for_people(json: bool) -> bool {
     !json && stdout().is_terminal()
 }
 
-/// The number of columns of the terminal that standard output is; `None` if it is not a terminal, or does not say.
+/// The number of columns of the terminal on standard output; `None` if it is not a terminal, or does not report it.
 pub(super) fn width() -> Option<u16> {
     terminal_size::terminal_size_of(stdout()).map(|(columns, _)| columns.0)
 }
 
-/// A styled text whose lines are broken at spaces where they are too long for the terminal. A terminal would break them in the
+/// A styled text whose lines are broken at spaces if they are too long for the terminal, which would break them in the
 /// middle of a word.
 pub(super) fn wrapped(text: &str) -> String {
     match width() {
@@ -56,7 +56,7 @@ fn wrapped_line(line: &str, width: usize) -> String {
     wrapped
 }
 
-/// How many columns a styled text takes: our own sequences none, characters of East Asia and pictures two.
+/// How many columns a styled text takes: our own sequences none, East Asian characters and emoji two.
 fn columns(text: &str) -> usize {
     let (mut columns, mut is_sequence) = (0, false);
     for char in text.chars() {
@@ -76,7 +76,7 @@ fn columns(text: &str) -> usize {
     columns
 }
 
-/// Data as a part of one line.
+/// Data as part of one line.
 pub(super) fn plain(text: &str) -> String {
     escape(text, &[])
 }
@@ -86,14 +86,14 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     write_to(stdout().lock(), &lines(text)).map(drop)
 }
 
-/// Prints JSON to standard output; to anything but a terminal, unchanged. Returns whether anything still reads it.
+/// Prints JSON to standard output, unchanged unless that is a terminal. Returns whether anything still reads it.
 pub(super) fn print_json(json: &str) -> Result<bool, Error> {
     let text = if stdout().is_terminal() { lines(json) } else { json.to_owned() };
     write_to(stdout().lock(), &text)
 }
 
-/// Prints a styled text to standard output; returns whether anything still reads it. The styles are left out in a pipe and
-/// where `NO_COLOR` is set; `CLICOLOR_FORCE` keeps them.
+/// Prints a styled text to standard output; returns whether anything still reads it. Styles are left out in a pipe and
+/// if `NO_COLOR` is set; `CLICOLOR_FORCE` keeps them.
 pub(super) fn print_styled(Styled(text): &Styled) -> Result<bool, Error> {
     write_to(AutoStream::auto(stdout().lock()), text)
 }
@@ -113,7 +113,7 @@ fn write_to(mut out: impl Write, text: &str) -> Result<bool, Error> {
     }
 }
 
-/// Prints what is wrong with the arguments, or the help that they asked for, and ends the process.
+/// Prints the problem with the arguments, or the requested help, and ends the process.
 pub(super) fn usage(error: &clap::Error) -> ! {
     let text = error.to_string();
     let shown = lines(&text);
@@ -129,7 +129,7 @@ pub(super) fn report(message: &str) {
     let _ = writeln!(stderr(), "n8n-lens: {}", lines(message));
 }
 
-/// Explains to a person who has started a server of messages what it is: its input is a terminal.
+/// Explains to a person who starts a protocol server what it is: its input is a terminal.
 pub(super) fn introduce(command: &str) {
     if stdin().is_terminal() {
         let version = env!("CARGO_PKG_VERSION");
@@ -139,7 +139,7 @@ pub(super) fn introduce(command: &str) {
     }
 }
 
-/// Standard error for the log. The log's own styles are passed on: its library has escaped them in data.
+/// Standard error for the log. The log's own styles are passed on: its library escapes them in data.
 pub(super) struct LogWriter;
 
 impl Write for LogWriter {
@@ -158,7 +158,7 @@ fn lines(text: &str) -> String {
     escape(text, &['\n', '\t'])
 }
 
-/// Escapes what a terminal would obey, except for what is `kept`.
+/// Escapes characters that a terminal would obey, except for those in `kept`.
 fn escape(text: &str, kept: &[char]) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
@@ -173,7 +173,7 @@ fn escape(text: &str, kept: &[char]) -> String {
     escaped
 }
 
-/// Whether a terminal would obey a character: C0 and C1 controls, line separators, and what changes the direction of text.
+/// Whether a terminal would obey a character: C0 and C1 controls, line separators, and characters that change the text direction.
 fn is_obeyed(char: char) -> bool {
     let is_bidirectional =
         matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');

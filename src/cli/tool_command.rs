@@ -9,23 +9,23 @@ use crate::config::{Language, ReadingOptions, Sources};
 use crate::toolkit::Kind;
 use crate::tools::Tool;
 
-/// A tool, and what a terminal adds to it.
+/// A tool, and the additions for a terminal.
 pub(super) struct ToolCommand {
     /// The name of the command.
     pub(super) name: &'static str,
     /// Its short name.
     pub(super) alias: Option<&'static str>,
-    /// What it asks. The parameters are its arguments; ids of executions can also be files.
+    /// The tool that it calls. Its parameters are the command's arguments; ids of executions can also be files.
     pub(super) tool: &'static Tool,
-    /// What it asks for a person instead, whose terminal shows more than an agent's budget holds.
+    /// The tool that it calls for people instead, whose terminal shows more than an agent's budget holds.
     pub(super) tool_for_people: Option<&'static Tool>,
     /// What it does, for a person.
     pub(super) about: &'static str,
     /// How it spells its arguments.
     pub(super) spelling: Spelling,
-    /// The parameters that are about JSON: an answer for people is without them.
+    /// The parameters that only concern JSON: not used in an answer for people.
     pub(super) of_json: &'static [&'static str],
-    /// The flag with which people get JSON, too.
+    /// The flag with which people also get JSON.
     pub(super) raw: Option<&'static str>,
     /// The parameters that need n8n's store.
     pub(super) of_store: &'static [&'static str],
@@ -54,11 +54,11 @@ impl ToolCommand {
             true => ReadingOptions::augment_args(command),
             false => Language::augment_args(Sources::augment_args(command)),
         };
-        // The settings would describe themselves.
+        // The settings would otherwise replace the description.
         command.about(self.about)
     }
 
-    /// The settings that the command has.
+    /// The command's settings.
     pub(super) fn reading(&self, arguments: &ArgMatches) -> Result<ReadingOptions, clap::Error> {
         match self.reads() {
             true => ReadingOptions::from_arg_matches(arguments),
@@ -68,7 +68,7 @@ impl ToolCommand {
         }
     }
 
-    /// Whether it reads an execution, and not only a list of them.
+    /// Whether it reads an execution, and not only a list of executions.
     fn reads(&self) -> bool {
         self.executions().next().is_some()
     }

@@ -67,7 +67,7 @@ fn for_terminal(toolbox: &Toolbox) -> Styled {
     Styled(table(["Tool", "Toolset", "Effect", "Title"], rows, &[3]))
 }
 
-/// One line a tool, with tabs between its columns, for other programs.
+/// One line per tool, with tabs between columns, for other programs.
 fn lines(toolbox: &Toolbox) -> String {
     toolbox.tools().map(|tool| cells(tool).join("\t")).collect::<Vec<_>>().join("\n")
 }

@@ -12,7 +12,7 @@ use crate::tools::{ToolSelection, Toolbox};
 use crate::transport;
 use crate::transport::PageSettings;
 
-/// The id under which the page asks for an execution in a file, which has only one.
+/// The id that the page uses for an execution in a file, which is the only one.
 const SAVED: &str = "0";
 
 #[derive(Args)]

@@ -1,5 +1,5 @@
-//! Admits attempts to authenticate: one at a time per agent, with growing pauses after wrong passkeys, and with few that
-//! wait. A flood of wrong passkeys for one agent then costs the others no more than one hash at a time.
+//! Admits attempts to authenticate: one at a time per agent, with growing pauses after wrong passkeys, and with few
+//! waiting. A flood of wrong passkeys for one agent then costs the others no more than one hash at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,10 +24,10 @@ const FORGET_AFTER: Duration = Duration::from_secs(600);
 /// The maximum number of agents whose wrong passkeys are counted.
 const MAX_COUNTED_AGENTS: usize = 10_000;
 
-/// The maximum number of attempts that are being verified or wait, of all agents.
+/// The maximum number of attempts that are being verified or waiting, for all agents.
 const MAX_PENDING: usize = 1024;
 
-/// The same for one agent that has used up its free attempts: one is verified and one waits, so that a right passkey
+/// The same for one agent that has used up its free attempts: one is verified and one waits, so that a correct passkey
 /// that is turned away succeeds when it is tried again.
 const MAX_PENDING_AFTER_WRONG: usize = 2;
 
@@ -70,7 +70,7 @@ impl Attempts {
     pub(super) async fn admit(self: &Arc<Self>, agent: &str) -> Result<Attempt, Error> {
         let (mut attempt, turn) = self.begin(agent)?;
         attempt.turn = Some(turn.lock_owned().await);
-        // The attempts that came first may have been wrong: they count, too.
+        // Earlier attempts may have been wrong: they count, too.
         let pause = attempt.pause()?;
         tokio::time::sleep(pause).await;
         Ok(attempt)
@@ -148,7 +148,7 @@ impl Attempt {
         Ok(agent.pause())
     }
 
-    /// Counts a wrong passkey, or forgets the wrong ones after a right one.
+    /// Counts a wrong passkey, or forgets the wrong ones after a correct one.
     pub(super) fn count(self, was_right: bool) {
         let mut state = self.attempts.state();
         let agent = state.agent(self.agent);

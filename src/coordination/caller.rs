@@ -17,7 +17,7 @@ pub enum Caller {
     Anonymous,
 }
 
-/// What a call concerns, by id. A caller that acts for one agent may concern only that agent, its sessions, and the
+/// The subjects of a call, by id. A caller that acts for one agent is limited to that agent, its sessions, and the
 /// projects that it is assigned to.
 pub(super) enum Concern<'a> {
     /// All agents and projects.
@@ -28,7 +28,7 @@ pub(super) enum Concern<'a> {
     Project(&'a str),
     /// A task: the call concerns its project.
     Task(&'a str),
-    /// The same; the call changes the task, so that it must not be another agent's.
+    /// The same, but the call changes the task, which must not be another agent's.
     TaskChange(&'a str),
     /// A handoff: the call concerns its task's project.
     Handoff(&'a str),
@@ -86,7 +86,7 @@ impl Caller {
 }
 
 impl Concern<'_> {
-    /// Whether an agent may make a call with this concern. What does not exist is left for the tool to refuse.
+    /// Whether an agent may make a call with this concern. If the subject does not exist, the tool refuses the call.
     fn is_of(&self, agent: &str, work: &mut Work<'_>) -> Result<bool, StoreError> {
         let project = match self {
             Self::Everything => return Ok(false),

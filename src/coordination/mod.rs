@@ -136,7 +136,7 @@ pub struct Settings {
     pub clock: Clock,
 }
 
-/// The coordination server: an open database and the policy it is used under.
+/// The coordination server: an open database and its policy.
 pub struct Coordinator {
     store: Store,
     policy: SessionPolicy,
@@ -194,7 +194,7 @@ impl Coordinator {
         let arguments = tool.check(arguments)?;
         let rule = match tool.handler.run {
             Run::Read(rule) | Run::Write(rule) => rule(arguments)?,
-            // These limit themselves: `authenticate` turns calls away that would wait below.
+            // These apply their own limits: `authenticate` turns away calls that would wait below.
             Run::Call(call) => return call(arguments, self.clone(), caller.clone())?.await,
         };
         let (checked, policy, offset) = (caller.clone(), self.policy, rule.offset());

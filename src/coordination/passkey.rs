@@ -36,10 +36,10 @@ pub(super) struct Passkeys {
     argon2: Argon2<'static>,
     /// Stands in for missing hashes, so that a comparison always takes place.
     dummy_hash: String,
-    /// One: however many agents authenticate, the other processors and threads are left to the calls of the rest.
+    /// One permit: however many agents authenticate, the other processors and threads are left for other calls.
     permits: Arc<Semaphore>,
-    /// One: attempts of callers that may name any agent wait for each other here, so that only one of them at a time is
-    /// ahead of an agent with a token of its own.
+    /// One permit: attempts of callers that may name any agent wait for each other here, so that only one of them at a time is
+    /// ahead of an agent with its own token.
     unbound: Semaphore,
     attempts: Arc<Attempts>,
 }
@@ -63,8 +63,8 @@ impl Passkeys {
         self.blocking(move |passkeys| hash(&passkeys.argon2, &passkey)).await?
     }
 
-    /// The credential that matches the passkey; `None` if it is wrong. Waits first for the agent's other attempts,
-    /// and if its last passkeys were wrong.
+    /// The credential that matches the passkey; `None` if it is wrong. First waits for the agent's other attempts,
+    /// and longer if its last passkeys were wrong.
     ///
     /// # Errors
     /// [`Error::TooManyAttempts`] if too many attempts are pending.
@@ -83,7 +83,7 @@ impl Passkeys {
         };
         self.blocking(move |passkeys| {
             let found = passkeys.find(&passkey, valid);
-            // Here, so that it counts even if the call has been cancelled.
+            // Counted here, even if the call has been cancelled.
             attempt.count(found.is_some());
             found
         })
@@ -110,7 +110,7 @@ impl Passkeys {
         found
     }
 
-    /// Runs `work` on a blocking thread, after the work that came first.
+    /// Runs `work` on a blocking thread, after earlier work.
     async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Prompts for starting or handing over a task: what is known about it, as text.
+//! Prompts for starting or handing over a task, with everything known about it as text.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -20,11 +20,11 @@ pub struct ResourceTemplate {
     pub name: &'static str,
     /// What the resource contains, for an agent.
     pub description: &'static str,
-    /// What its URIs start with.
+    /// The prefix of its URIs.
     scheme: &'static str,
-    /// What reading the resource with this id concerns.
+    /// The subjects of reading the resource with this id.
     concerns: fn(&str) -> Vec<Concern<'_>>,
-    /// Who may read it over HTTP, besides administrators.
+    /// Who may read it over HTTP, in addition to administrators.
     scopes: &'static [Scope],
     read: fn(&mut Work<'_>, &str) -> Result<Value, Error>,
 }
@@ -110,7 +110,7 @@ pub struct Resource {
     pub name: String,
 }
 
-/// The collections in the order in which they are listed, with their URI schemes.
+/// The collections in listing order, with their URI schemes.
 const COLLECTIONS: [(Collection, &str); 3] =
     [(Collection::Agents, "agent://"), (Collection::Projects, "project://"), (Collection::Tasks, "task://")];
 

@@ -10,10 +10,10 @@ use crate::toolkit::Words;
 /// The number of executions shown.
 const MAX_EXECUTIONS: i64 = 10;
 
-/// The overview, as of one moment.
+/// The overview at one point in time.
 #[derive(Debug, Serialize)]
 pub struct Status {
-    /// That moment.
+    /// That point in time.
     pub at: Time,
     /// All projects, by id.
     pub projects: Vec<ProjectView>,

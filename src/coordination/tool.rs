@@ -13,9 +13,9 @@ use crate::toolkit::{self, ArgumentError, Arguments, FromArguments};
 /// A tool of the coordination server.
 pub type Tool = toolkit::Tool<Handler>;
 
-/// Who may call a tool, and how it is run.
+/// Who may call a tool, and how it runs.
 pub struct Handler {
-    /// Who may call it over HTTP, besides administrators; empty for the administrator's own tools.
+    /// Who may call it over HTTP, in addition to administrators; empty for the administrator's own tools.
     pub scopes: &'static [Scope],
     /// Whether another tool has replaced it.
     pub deprecated: bool,
@@ -24,7 +24,7 @@ pub struct Handler {
 
 /// The arguments of a call, and what it does with them in one unit of work.
 pub(super) trait Rule<T = Value>: Send {
-    /// What the call concerns. A tool that does not say so is not for callers that act for one agent.
+    /// The subjects of the call. A tool that does not state them is not available to callers that act for one agent.
     fn concerns(&self) -> Vec<Concern<'_>> {
         vec![Concern::Everything]
     }
@@ -38,7 +38,7 @@ pub(super) trait Rule<T = Value>: Send {
     fn run(&self, work: &mut Work<'_>, policy: &SessionPolicy) -> Result<T, Error>;
 }
 
-/// The arguments of a call that takes several units of work, or works slowly outside of the transaction.
+/// The arguments of a call that takes several units of work, or works slowly outside the transaction.
 pub(super) trait ToolCall: FromArguments + Send + 'static {
     /// Returns the answer.
     fn run(
@@ -54,7 +54,7 @@ pub(super) type ReadRule<T = Value> = fn(Arguments) -> Result<Box<dyn Rule<T>>, 
 /// The future of a call.
 pub(super) type Call = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
 
-/// How a tool is run.
+/// How a tool runs.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
     Read(ReadRule),
@@ -87,7 +87,7 @@ impl Handler {
         Self { scopes, deprecated: false, run: Run::Write(rule::<A, Value>) }
     }
 
-    /// Runs as several units of work, or with slow work outside of the transaction.
+    /// Runs as several units of work, or with slow work outside the transaction.
     pub(super) const fn call<A: ToolCall>(scopes: &'static [Scope]) -> Self {
         let call: fn(_, _, _) -> Result<Call, _> =
             |arguments, coordinator, caller| Ok(Box::pin(A::read(arguments)?.run(coordinator, caller)));

@@ -9,7 +9,7 @@ use crate::toolkit::answer::MAX_TOKENS;
 /// Room for the `truncated` member, in tokens.
 const TRUNCATED_TOKENS: usize = 100;
 
-/// Entries beyond this many bytes are dropped before any tokens are counted. Text has two to four bytes a token.
+/// Entries beyond this many bytes are dropped before any tokens are counted. Text has two to four bytes per token.
 const MAX_BYTES: usize = 80_000;
 
 /// The answer with its list starting at `offset`, cut to what fits. If entries remain, `truncated` holds the

@@ -1,4 +1,4 @@
-//! Picks the result out of a tool's answer.
+//! Extracts the result from a tool's answer.
 
 use std::borrow::Cow;
 
@@ -39,11 +39,11 @@ struct ContentBlock<'a> {
     text: Option<&'a RawValue>,
 }
 
-/// Parses the text of a `CallToolResult`. The result is the structured content; else the JSON in a single text block;
-/// else that text as a string; else all content.
+/// Parses the text of a `CallToolResult`. The result is the structured content; otherwise the JSON in a single text block;
+/// otherwise that text as a string; otherwise all content.
 ///
 /// # Errors
-/// The text is not a `CallToolResult`, has no content, or asks for another round trip. The message does not quote it.
+/// The text is not a `CallToolResult`, has no content, or requests another round trip. The message does not quote it.
 pub(super) fn parse(text: &str) -> Result<Answer, String> {
     // serde would accept an array as well.
     if !text.starts_with('{') {
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Answer, String> {
             let bytes = decoded.len();
             match serde_json::from_str::<&RawValue>(&decoded) {
                 Ok(json) => (Cow::Owned(json.get().to_owned()), bytes),
-                // As a JSON string it is valid JSON already.
+                // As a JSON string it is already valid JSON.
                 Err(_) => (Cow::Borrowed(raw.get()), bytes),
             }
         }

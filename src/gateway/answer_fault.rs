@@ -1,4 +1,4 @@
-//! The faults of answers that a transport finds. They reach the call as JSON-RPC errors, which is all that a transport
+//! The faults that a transport finds in answers. They reach the call as JSON-RPC errors, the only errors that a transport
 //! can pass on, and are distinguished from errors of the server by a mark that no server knows.
 
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ static MARK: LazyLock<Value> = LazyLock::new(|| uuid::Uuid::new_v4().to_string()
 const UNREADABLE: ErrorCode = ErrorCode::PARSE_ERROR;
 const TOO_LARGE: ErrorCode = ErrorCode::INTERNAL_ERROR;
 
-/// What is wrong with an answer.
+/// The fault of an answer.
 #[derive(Debug, PartialEq)]
 pub(super) enum AnswerFault {
     /// It is not an answer to the request. The reason is for the log, and quotes nothing that the server sent.

@@ -1,7 +1,7 @@
-//! What the configuration passes to a server that may be a secret, and that the server may show.
+//! Values that the configuration passes to a server, which may be secrets and which the server may reveal.
 //!
-//! To a child, the values of its variables, and the arguments that do not read like words, paths or versions; after an option such
-//! as `--token`, any argument. To a remote server, its headers, and what its URL holds. Of a value that is a URL, the
+//! For a child: the values of its variables, and arguments that do not read like words, paths or versions; after an option such
+//! as `--token`, any argument. For a remote server: its headers, and the secrets in its URL. Of a value that is a URL, the
 //! password and the parameters; of one with several lines, each line.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::secrets::{Redactor, Secret};
 /// Shorter values are unlikely to be secrets, and would match inside ordinary words.
 const LEAST_BYTES: usize = 8;
 
-/// The same, if the name says that the value is a secret.
+/// The same, if the name suggests a secret.
 const LEAST_NAMED_BYTES: usize = 6;
 
 /// Parts of the names of options and variables whose values are secrets.
@@ -27,7 +27,7 @@ pub(super) fn of_remote(url: &str, headers: &BTreeMap<String, String>) -> Redact
     push(url, true, &mut values);
     for (name, value) in headers {
         push(value, is_secret_name(name), &mut values);
-        // Without the scheme, as in `Bearer …`.
+        // Without the scheme, such as `Bearer …`.
         push(value.rsplit(' ').next().unwrap_or_default(), is_secret_name(name), &mut values);
     }
     let secrets: Vec<_> = values.into_iter().map(Secret::new).collect();
@@ -56,7 +56,7 @@ pub(super) fn of_program(program: &Program) -> Redactor {
     Redactor::new(&secrets)
 }
 
-/// Adds a value, and what it consists of.
+/// Adds a value, and its parts.
 fn push(value: &str, is_named: bool, values: &mut Vec<String>) {
     let least = if is_named { LEAST_NAMED_BYTES } else { LEAST_BYTES };
     let lines = value.lines().map(|line| line.trim().to_owned());
@@ -64,7 +64,7 @@ fn push(value: &str, is_named: bool, values: &mut Vec<String>) {
     values.extend(parts.filter(|part| part.len() >= least));
 }
 
-/// The password and the parameters of a URL, as it spells them and decoded.
+/// The password and the parameters of a URL, both as written and decoded.
 fn in_url(value: &str) -> Vec<String> {
     let Ok(url) = reqwest::Url::parse(value) else { return Vec::new() };
     let password = url.password().unwrap_or_default();

@@ -101,7 +101,7 @@ impl ClientHandler for NotificationHandler {
 }
 
 impl Connection {
-    /// Does the handshake. It has no timeout of its own.
+    /// Performs the handshake. It has no timeout of its own.
     ///
     /// # Errors
     /// [`ConnectError::Rejected`] if the server rejects this kind of handshake, [`ConnectError::Failed`] if the
@@ -151,7 +151,7 @@ impl Connection {
     /// Lists all tools. A server without support for tools has none.
     ///
     /// # Errors
-    /// [`CallError`] if one of the pages cannot be had or is malformed, or the list is too large.
+    /// [`CallError`] if one of the pages cannot be fetched or is malformed, or the list is too large.
     pub(super) async fn list_tools(&self) -> Result<Tools, CallError> {
         let (mut tools, mut cursor, mut bytes) = (Tools::new(), None, 0);
         for _ in 0..MAX_TOOL_PAGES {

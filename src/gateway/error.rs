@@ -18,7 +18,7 @@ pub enum Error {
     /// The request is invalid.
     #[error("{message}")]
     Validation {
-        /// What is wrong, and what to do.
+        /// What is wrong, and what to do about it.
         message: String,
         /// `field`, and some of `value`, `size`, `max` and `pattern`.
         details: Map<String, Value>,
@@ -214,7 +214,7 @@ impl Error {
     }
 }
 
-/// The beginning of a value that the caller sent.
+/// The first characters of a value that the caller sent.
 pub(super) fn clip(value: &str) -> String {
     json::shorten(value, VALUE_CHARS)
 }

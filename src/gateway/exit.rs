@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::platform::signal_name;
 
-/// What is known of the exit of a server.
+/// The known facts about a server's exit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
     /// The exit code, if the process exited by itself.
@@ -28,7 +28,7 @@ impl Exit {
         Self { reason: Some(reason), ..Self::default() }
     }
 
-    /// Of `exitCode`, `signal` and `reason`, the known ones.
+    /// The known ones of `exitCode`, `signal` and `reason`.
     pub(super) fn details(&self) -> Map<String, Value> {
         let members = [
             ("exitCode", self.code.map(Value::from)),

@@ -6,7 +6,7 @@ pub(super) const SERVER_CHARS: usize = 50;
 /// The longest tool name, in characters.
 pub(super) const TOOL_CHARS: usize = 100;
 
-/// What names are made of, in the form that errors show.
+/// The pattern of names, in the form that errors show.
 pub(super) const NAME_PATTERN: &str = "^[a-zA-Z0-9-_]+$";
 
 /// The largest request body, in bytes.
@@ -21,7 +21,7 @@ pub(super) const INPUT_DEPTH: usize = 10;
 /// The largest answer of a tool, in bytes of its text.
 pub(super) const ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// The longest line of a server, in bytes: it may hold an answer twice, as text and as structured content, and escaped.
+/// The longest line of a server, in bytes: it may contain an answer twice, as text and as structured content, and escaped.
 pub(super) const LINE_BYTES: usize = 3 * ANSWER_BYTES;
 
 /// The most calls in flight on one server.

@@ -8,7 +8,7 @@
 //! 3. The call waits for one of the server's 64 permits and is sent over its connection.
 //! 4. It ends with the answer, or when the server exits, the timeout is reached or the server is stopped. Without an
 //!    answer, it is cancelled at the server.
-//! 5. The result is picked out of the answer and passed on as the text that the server sent.
+//! 5. The result is extracted from the answer and passed on as the text that the server sent.
 //!
 //! # The states of a server
 //!
@@ -22,8 +22,8 @@
 //! | `crashed` | failed to start, or exited 5 times within a minute | `SERVER_CRASHED`, at once |
 //!
 //! A server that crashed is restarted with exponential backoff. After 5 exits within a minute restarts pause for 30 s,
-//! and then the next call starts it. No child outlives the gateway, nor a process that it started: each child runs in a
-//! `group` of its own, which ends as one, and with the gateway.
+//! and then the next call starts it. No child outlives the gateway, nor does any process that it started: each child runs in
+//! its own `group`, which ends as a unit, and with the gateway.
 //!
 //! # Limits
 //!
@@ -94,18 +94,18 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 /// Settings from the command line and the environment.
 #[derive(Clone, Default)]
 pub struct Settings {
-    /// The timeout of a call, unless its server has one of its own. Takes precedence over [`Config::timeout`].
+    /// The timeout of a call, unless its server has its own. Takes precedence over [`Config::timeout`].
     pub timeout: Option<Duration>,
     /// Whether names and inputs are checked.
     pub checks: bool,
     /// Environment variables for the built-in servers, unless their configuration sets them.
     pub builtin_environment: BTreeMap<String, String>,
-    /// Whether this process has no children other than the gateway's. It then becomes the parent of what servers leave
+    /// Whether this process has no children other than the gateway's. It then becomes the parent of processes that servers leave
     /// behind, and ends all processes below it when it stops (Linux).
     pub owns_process: bool,
 }
 
-/// The configured servers, and what their calls share.
+/// The configured servers, and the shared state of their calls.
 pub struct Gateway {
     servers: RwLock<BTreeMap<String, SupervisedServer>>,
     settings: Settings,
@@ -139,7 +139,7 @@ impl Gateway {
         gateway
     }
 
-    /// Applies another configuration: starts and stops only what has changed. Calls in progress on a server that is
+    /// Applies another configuration: starts and stops only the servers that changed. Calls in progress on a server that is
     /// stopped have 10 s to finish.
     pub fn apply(&self, config: &Config) {
         let mut servers = self.servers.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The process of a server in a group of its own; the whole group is ended together.
+//! The process of a server in its own group; the whole group is ended together.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Process {
         Ok((Self { server, group, tail, stopped: false }, stdin, stdout))
     }
 
-    /// Waits until the child has exited, then kills what is left of its group. Cancel-safe.
+    /// Waits until the child has exited, then kills the rest of its group. Cancel-safe.
     pub(super) async fn exited(&mut self) -> Exit {
         let status = self.group.leader_exited().await;
         tokio::task::block_in_place(|| self.group.end());
@@ -71,7 +71,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Logs the end of standard error, unless the child was stopped on purpose.
+    /// Logs the tail of standard error, unless the child was stopped on purpose.
     fn drop(&mut self) {
         if !self.stopped && tokio::runtime::Handle::try_current().is_ok() {
             self.tail.log(&self.server);

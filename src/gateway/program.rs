@@ -1,4 +1,4 @@
-//! Which program a server runs, and the program that n8n-lens itself is.
+//! The program that a server runs, and n8n-lens's own program.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use crate::platform::find_program;
 /// The gateway's own token, which no server needs.
 const TOKEN: &str = "GATEWAY_TOKEN";
 
-/// The variables that a program needs to run: what the official SDKs of MCP pass on to a server
+/// The variables that a program needs to run: those that the official MCP SDKs pass on to a server
 /// (`DEFAULT_INHERITED_ENV_VARS`), language, time zone and temporary folder.
 #[cfg(not(windows))]
 const INHERITED: [&str; 17] = [
@@ -32,7 +32,7 @@ const INHERITED: [&str; 17] = [
     "USER",
 ];
 
-/// The same on Windows, and what `.cmd` files and installed programs are found by.
+/// The same on Windows, with those that locate `.cmd` files and installed programs.
 #[cfg(windows)]
 const INHERITED: [&str; 21] = [
     "APPDATA",
@@ -63,13 +63,13 @@ const INHERITED: [&str; 21] = [
 pub(super) struct Program {
     pub(super) command: PathBuf,
     pub(super) args: Vec<String>,
-    /// Added to what it inherits.
+    /// Added to the inherited variables.
     pub(super) env: BTreeMap<String, String>,
     pub(super) cwd: Option<PathBuf>,
 }
 
 impl Program {
-    /// Whether it is n8n-lens itself, as a built-in server is.
+    /// Whether it is n8n-lens itself, as for a built-in server.
     pub(super) fn is_own(&self) -> bool {
         self.command == own_program()
     }
@@ -79,8 +79,8 @@ impl Program {
         find_program(&self.command)
     }
 
-    /// The gateway's variables that it inherits. A built-in server has the gateway's settings, but not its token; any
-    /// other server has what a program needs to run, and its configuration names the rest.
+    /// The gateway's variables that it inherits. A built-in server gets the gateway's settings, but not its token; any
+    /// other server gets only what a program needs to run, and its configuration names the rest.
     pub(super) fn inherited(&self) -> impl Iterator<Item = (OsString, OsString)> {
         let is_own = self.is_own();
         std::env::vars_os().filter(move |(name, _)| {

@@ -13,7 +13,7 @@ use super::limits::{CALLS_IN_FLIGHT, LINE_BYTES};
 use super::remote_client::RemoteClient;
 use crate::secrets::same_origin;
 
-/// How many requests of the gateway's own, lists of tools, are sent in addition to calls.
+/// How many of the gateway's own requests, for lists of tools, are sent in addition to calls.
 const OWN_REQUESTS: usize = 2;
 
 /// A transport to `url` that sends `headers` with every request.
@@ -26,7 +26,7 @@ pub(super) fn transport(
 ) -> Result<StreamableHttpClientTransport<RemoteClient>, Exit> {
     crate::tls::use_ring();
     let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is invalid"))?;
-    // The URL itself may hold a secret, so no Referer is sent.
+    // The URL itself may contain a secret, so no Referer is sent.
     let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(same_origin()).referer(false);
     if matches!(address.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
         client = client.no_proxy();

@@ -1,5 +1,5 @@
-//! The HTTP client of a remote server. It passes an answer on only to the request whose response it is, and turns a
-//! response that is not an answer into an error that names the fault, without what the server sent.
+//! The HTTP client of a remote server. It passes an answer on only to its own request, and turns a
+//! response that is not an answer into an error that names the fault, without repeating what the server sent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl RemoteClient {
         }
     }
 
-    /// The response to a request. One without an answer becomes an error with the request's id, unless the connection
+    /// The response to a request. If it is not an answer, it becomes an error with the request's id, unless the connection
     /// failed or the session has expired.
     fn response_to(
         &self,
@@ -155,7 +155,7 @@ impl RemoteClient {
     }
 }
 
-/// The answer, if it is one to this request. An error without an id is about the request that it responds to.
+/// The answer, if it belongs to this request. An error without an id is about the request that it responds to.
 fn answer_to(request: RequestId, answer: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
     match answer {
         JsonRpcMessage::Response(response) if answers(&response.id, &request) => {
@@ -168,7 +168,7 @@ fn answer_to(request: RequestId, answer: ServerJsonRpcMessage) -> ServerJsonRpcM
     }
 }
 
-/// Whether an id is that of the request. Some servers return a number as a string, which rmcp accepts, too.
+/// Whether this is the id of the request. Some servers return a number as a string, which rmcp also accepts.
 fn answers(id: &RequestId, request: &RequestId) -> bool {
     match (id, request) {
         (RequestId::String(id), RequestId::Number(request)) => id.parse() == Ok(*request),
@@ -191,12 +191,12 @@ fn is_wanted(event: &Sse, request: Option<&RequestId>, requests: &PendingRequest
     }
 }
 
-/// rmcp names the cause in words only.
+/// rmcp reports the cause only in words.
 fn is_too_large(error: &SseError) -> bool {
     matches!(error, SseError::Body(cause) if cause.to_string().starts_with("SSE event exceeded the maximum size"))
 }
 
-/// What is wrong with a response; `None` if the connection failed, or the session may be over.
+/// The fault of a response; `None` if the connection failed, or the session may be over.
 fn fault(error: &Error) -> Option<AnswerFault> {
     let status = match error {
         StreamableHttpError::HttpStatus(error) => Some(error.status),

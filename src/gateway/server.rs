@@ -53,7 +53,7 @@ pub(super) struct ToolList {
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) source: Source,
-    /// Hides what is sent only to a remote server, which may quote it in an error.
+    /// Hides values that are sent only to a remote server, which may quote them in an error.
     redactor: Redactor,
     /// The timeout of a call, in milliseconds. A reload may change it.
     timeout_ms: AtomicU64,
@@ -160,7 +160,7 @@ impl Server {
     pub(super) async fn call(&self, tool: &str, input: Map<String, Value>, checks: bool) -> Result<String, Error> {
         let _pending = Pending::new(&self.history.pending);
         tokio::select! {
-            // A server that is stopped may fail the call in some other way at the same time.
+            // A server that is being stopped may fail the call in some other way at the same time.
             biased;
             () = self.cancelled.cancelled() => Err(self.stopped()),
             called = self.call_until_timeout(tool, input, checks) => called,
@@ -189,7 +189,7 @@ impl Server {
         self.answer(tool, called)
     }
 
-    /// The error for a call whose connection broke off: the session finds out soon whether the server has exited, or
+    /// The error for a call whose connection broke off: the session soon finds out whether the server has exited, or
     /// only this call is lost.
     async fn connection_lost(
         &self,

@@ -1,4 +1,4 @@
-//! A session with one server: how it is opened, how its end is noticed, how it is closed.
+//! A session with one server: how it is opened, how its end is detected, how it is closed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,19 +30,19 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(5);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_SLOW_PROBES: u32 = 6;
 
-/// What lies under a connection.
+/// The layer below a connection.
 pub(super) enum Session {
     Child { process: Box<Process>, pipes: Arc<PipeState> },
     Remote,
 }
 
 impl Session {
-    /// Starts or reaches the server and does the handshake. If the server rejects the handshake, tries the other kind,
+    /// Starts or reaches the server and performs the handshake. If the server rejects it, tries the other kind,
     /// and remembers in `handshake` which one it accepts.
     ///
     /// # Errors
     /// The program cannot be started, the server cannot be reached or exits, or it has not finished the handshake
-    /// within 10 s. Nothing of the session is left then.
+    /// within 10 s. In that case no part of the session remains.
     pub(super) async fn open(
         name: &str,
         source: &Source,

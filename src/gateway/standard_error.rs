@@ -1,4 +1,4 @@
-//! The standard error of a child: every line for the log at debug level, and the end of it for the log of its exit.
+//! The standard error of a child: every line goes to the debug log, and the last lines to the log of its exit.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,7 +14,7 @@ use super::configured_secrets;
 use super::program::Program;
 use crate::secrets::{Redactor, redact};
 
-/// How much is kept: lines, and bytes per line.
+/// How much is kept: the number of lines, and of bytes per line.
 const TAIL_LINES: usize = 20;
 const LINE_BYTES: usize = 1000;
 
@@ -45,7 +45,7 @@ impl Tail {
     pub(super) fn log(&self, server: &str) {
         let (tail, server) = (self.clone(), server.to_owned());
         tokio::spawn(async move {
-            // A process that is left may hold the pipe open.
+            // A remaining process may hold the pipe open.
             let _ = timeout(READ_TIMEOUT, tail.is_complete.cancelled()).await;
             let lines = tail.lines.lock().unwrap_or_else(PoisonError::into_inner);
             if !lines.is_empty() {
@@ -66,7 +66,7 @@ impl Tail {
 
 async fn read(stderr: ChildStderr, tail: &Tail, redactor: Redactor) {
     let mut stderr = BufReader::new(stderr);
-    // A secret that begins in what is kept of a line has to be read to its end.
+    // A secret that begins in the kept part of a line has to be read to its end.
     let most = LINE_BYTES + redactor.longest();
     while let Ok(Some((line, is_whole))) = read_line(&mut stderr, most).await {
         let line = without_secrets(&String::from_utf8_lossy(&line), is_whole, &redactor);
@@ -99,7 +99,7 @@ async fn skip_line(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
     }
 }
 
-/// The line without secrets. If it is cut, so is its end: the beginning of a secret may be there.
+/// The line without secrets. If it is cut, its end is removed, too, since it may be the beginning of a secret.
 fn without_secrets(line: &str, is_whole: bool, redactor: &Redactor) -> String {
     let mut line = redactor.redact(line.trim_end()).into();
     redact::text(&mut line);
@@ -121,7 +121,7 @@ mod tests {
 
     const SECRET: &str = "s3cret-Kq7Zr2Lm9Xw4";
 
-    /// What is kept of standard error.
+    /// The kept lines of standard error.
     async fn kept(text: &str) -> Vec<String> {
         let redactor = Redactor::new([&Secret::new(SECRET)]);
         let (mut reader, mut lines) = (text.as_bytes(), Vec::new());

@@ -36,7 +36,7 @@ pub(super) struct StdioTransport {
     requests: PendingRequests,
 }
 
-/// What the transport and the session know of the pipes.
+/// The state of the pipes that the transport and the session share.
 #[derive(Default)]
 pub(super) struct PipeState {
     /// Cancelled when nothing is sent or received any more.

@@ -1,4 +1,4 @@
-//! The task that starts one server, notices its exit, and restarts it.
+//! The task that starts one server, detects its exit, and restarts it.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError};
@@ -19,13 +19,13 @@ use super::session::{HANDSHAKE_TIMEOUT, Session};
 /// How long calls in flight have to finish once their server is removed from the configuration.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often the number of calls in flight is checked meanwhile.
+/// How often the number of calls in flight is checked in the meantime.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The least time between two lists of tools: a server may report changes without a pause.
 const LISTING_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Supervises a server until it is stopped. Its calls in flight learn of its exit once its state says so.
+/// Supervises a server until it is stopped. Its calls in flight learn of its exit when its state changes.
 pub(super) async fn supervise(server: Arc<Server>, groups: Arc<Groups>) {
     let (mut handshake, mut policy) = (Handshake::default(), RestartPolicy::default());
     loop {
@@ -120,7 +120,7 @@ async fn keep_tools_listed(
 ) -> Exit {
     match timeout(HANDSHAKE_TIMEOUT, connection.list_tools()).await {
         Ok(Ok(tools)) => tool_list.send_replace(ToolList { tools: Arc::new(tools), outdated: false }),
-        // The child has exited, and its session knows how. That of a remote server goes on after a broken connection.
+        // The child has exited, and its session knows how. The session of a remote server survives a broken connection.
         Ok(Err(CallError::Closed)) if matches!(server.source, Source::Child(_)) => std::future::pending().await,
         Ok(Err(_)) => return Exit::because("it could not list its tools"),
         Err(_) => return Exit::because("it did not list its tools within 10 s"),

@@ -17,7 +17,7 @@ pub(super) type Tools = BTreeMap<String, Tool>;
 /// The longest message about an invalid input, in characters.
 const MESSAGE_CHARS: usize = 500;
 
-/// Where the compiler of schemas finds a tool's own; a `$ref` to any other address is an error.
+/// The URL at which the schema compiler finds a tool's own schema; a `$ref` to any other address is an error.
 const SCHEMA_URL: &str = "mcp://tool/input";
 
 /// A tool as its server describes it.
@@ -128,7 +128,7 @@ impl CompiledSchema {
     }
 }
 
-/// The first rule that a value broke, below the rules that only group others.
+/// The first rule that a value broke, below rules that only group others.
 fn first_fault<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> &'e ValidationError<'s, 'v> {
     let is_group = matches!(
         error.kind,

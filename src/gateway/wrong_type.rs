@@ -1,4 +1,4 @@
-//! Names the field of a configuration whose value has the wrong type. The YAML parser reports line and column only.
+//! Finds the field of a configuration whose value has the wrong type. The YAML parser reports only line and column.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(super) fn describe<'de, T: Deserialize<'de>>(text: &'de str, error: &Error) 
     Some(format!("{field}expected {expected}, found {found} at line {line}, column {column}"))
 }
 
-/// Where a text is not a `T`.
+/// Where a text fails to parse as a `T`.
 fn path_of_error<'de, T: Deserialize<'de>>(text: &'de str) -> Path {
     let mut track = Track::new();
     // Its error is known; only the path is new.
@@ -47,7 +47,7 @@ fn path_of_error<'de, T: Deserialize<'de>>(text: &'de str) -> Path {
     track.path()
 }
 
-/// What the field at `path` must be.
+/// The expected value of the field at `path`.
 fn expected(path: &[Step<'_>]) -> &'static str {
     match path {
         [] | [_, Step::Key(_)] => "a mapping",
@@ -92,7 +92,7 @@ fn dotted(path: &[Step<'_>]) -> String {
     text
 }
 
-/// What a value is, as YAML calls it.
+/// The kind of a value, as YAML calls it.
 fn kind(value: &Value, error: &Error) -> &'static str {
     // Only the value of a scalar can be invalid; otherwise a list or a mapping was expected.
     let is_invalid = matches!(error, Error::InvalidScalar { .. });

@@ -10,16 +10,16 @@ use super::{Argument, Kind};
 use crate::budget::{self, Entry, Ladder, Page, PageLimits};
 use crate::json::{Detail, Excerpt, shorten};
 
-/// The budget of an answer by default, tokens.
+/// The default budget of an answer, tokens.
 pub const DEFAULT_TOKENS: usize = 20_000;
 
-/// The budget by default of an answer that points to a place instead of showing all of it, tokens.
+/// The default budget of an answer that points to a place instead of showing all of it, tokens.
 pub const BRIEF_TOKENS: usize = 4000;
 
 /// The largest budget that a call may ask for, tokens.
 pub const MAX_TOKENS: usize = 25_000;
 
-/// The budget of one call, tokens, an argument of every tool whose answer may be large; `DEFAULT` if it was omitted.
+/// The token budget of one call, an argument of every tool whose answer may be large; `DEFAULT` if omitted.
 #[derive(Debug)]
 pub enum Tokens<const DEFAULT: usize> {}
 
@@ -41,7 +41,7 @@ impl<const DEFAULT: usize> Argument for Tokens<DEFAULT> {
 /// The description of the argument `maxTokens`.
 pub const TOKENS: &str = "The largest answer, in tokens (o200k_base).";
 
-/// The same, of the tools whose answers are brief.
+/// The same, for tools whose answers are brief.
 pub const FEW_TOKENS: &str = "The largest answer.";
 
 /// A success.
@@ -53,7 +53,7 @@ pub struct Success<'a, T> {
     /// Members that n8n's own object has and `data` never shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<LeftOut>,
-    /// What was left out, if `data` is n8n's own object and has no place for it.
+    /// What was left out, if `data` is n8n's own object and has no room for the note.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
     data: &'a T,
@@ -85,7 +85,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// These members, of an object in which this many values are clipped.
+    /// These members, left out of an object in which this many values are clipped.
     pub fn new(members: &[&'static str], clipped: u64) -> Self {
         let note = "update_workflow keeps them: the object may be written back without them";
         Self { members: members.to_vec(), note: (clipped == 0).then_some(note) }
@@ -125,7 +125,7 @@ pub fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
 }
 
-/// The text of a success that needs nothing but `data`.
+/// The text of a success that consists only of `data`.
 pub fn success<T: Serialize>(message: &str, data: &T) -> String {
     Success::new(message, data).text()
 }
@@ -135,7 +135,7 @@ pub fn json(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap_or_default()
 }
 
-/// A value that is already JSON, of at most so many characters; of a longer one, or of a longer string, the beginning as a string.
+/// A value that is already JSON, in at most `chars` characters; a longer value, or a longer string, becomes its prefix as a string.
 pub fn clipped_json(value: &str, chars: usize) -> Box<RawValue> {
     let text = serde_json::from_str::<String>(value);
     let text = text.as_deref().unwrap_or(value);
@@ -145,7 +145,7 @@ pub fn clipped_json(value: &str, chars: usize) -> Box<RawValue> {
     }
 }
 
-/// A value of at most so many characters: as JSON if it is short, or else the beginning of its JSON as a string. `clipped` counts what was cut.
+/// A value in at most `chars` characters: as JSON if it is short, or else a prefix of its JSON as a string. `clipped` counts the cuts.
 pub fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue> {
     if let Excerpt::Text(text) = value {
         let (text, is_cut) = text.cut(chars);
@@ -199,10 +199,10 @@ impl AsRef<str> for Paged {
     }
 }
 
-/// How much an envelope may grow when it has to say what was left out, tokens.
+/// How much an envelope may grow when it has to report what was left out, tokens.
 const ENVELOPE_GROWTH: usize = 150;
 
-/// The smallest page that is tried, tokens.
+/// The smallest page that is attempted, tokens.
 const LEAST_TOKENS: usize = 100;
 
 /// The shape of a tool's answers, for the transports that publish it.

@@ -1,4 +1,4 @@
-//! Kinds of arguments as types: what a field of [`arguments!`](super::arguments) accepts, and as what it is read.
+//! Kinds of arguments as types: what a field of [`arguments!`](super::arguments) accepts, and the type that it is read as.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::parameter::{operand_path, signed, whole};
 use super::{Kind, Words};
 
-/// What a field of [`arguments!`](super::arguments) accepts, and as what it is read.
+/// What a field of [`arguments!`](super::arguments) accepts, and the type that it is read as.
 pub trait Argument {
     /// The type of the field.
     type Value;
@@ -43,7 +43,7 @@ impl<A: Argument> Argument for Option<A> {
     }
 }
 
-/// Declares a type for each of these variants of [`Kind`], the type as which it is read, how, and the value if it was omitted.
+/// Declares a type for each of these variants of [`Kind`]: the type it is read as, how, and the value if it was omitted.
 macro_rules! kinds {
     ($($kind:ident: $value:ty = $read:expr $(, or $default:expr)?;)+) => {$(
         #[doc = concat!("[`Kind::", stringify!($kind), "`].")]
@@ -92,7 +92,7 @@ kinds! {
     List: Vec<Value> = list;
 }
 
-/// What a value is compared with.
+/// The operand of a comparison.
 #[derive(Clone, Debug)]
 pub enum ScalarOrPath {
     /// A string, a number or a boolean.

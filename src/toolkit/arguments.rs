@@ -12,7 +12,7 @@ pub enum ArgumentError {
     /// The tool has no such parameter.
     #[error("Unknown argument '{name}'. This tool takes {known}.")]
     Unknown {
-        /// What was sent, shortened.
+        /// The name that was sent, shortened.
         name: String,
         /// The parameters, separated by commas.
         known: String,
@@ -25,7 +25,7 @@ pub enum ArgumentError {
         /// What is wrong with it and what is allowed: the rest of the sentence.
         problem: String,
     },
-    /// Several arguments do not go together, or a document is not what it must be: a sentence.
+    /// Several arguments are incompatible, or a document is not what it must be: a sentence.
     #[error("{0}")]
     Together(String),
 }
@@ -44,7 +44,7 @@ impl ArgumentError {
         }
     }
 
-    /// The refusal of what several arguments say together, or of a document; `problem` is the whole sentence.
+    /// The refusal of a combination of arguments, or of a document; `problem` is the whole sentence.
     pub fn together(problem: impl Into<String>) -> Self {
         Self::Together(problem.into())
     }
@@ -135,13 +135,13 @@ impl Arguments {
         value.ok_or_else(|| ArgumentError::missing(name, &A::KIND))
     }
 
-    /// Those of `names` that were given.
+    /// The names among `names` that were passed.
     pub fn names(&self, names: &[&str]) -> Vec<String> {
         names.iter().filter(|name| self.0.contains_key(**name)).map(|name| (*name).to_owned()).collect()
     }
 }
 
-/// A value that is not allowed, as an error names it.
+/// A value that is not allowed, for an error message.
 fn described(kind: &Kind, value: &Value) -> String {
     match (kind, value) {
         (Kind::Secret, _) => "not a string".to_owned(),

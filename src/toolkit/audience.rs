@@ -1,11 +1,11 @@
-//! Messages of tools, which speak to agents, for people.
+//! Rewrites messages of tools, which speak to agents, for people.
 //!
-//! A tool's messages name what an agent can do next: its arguments and other tools. A person does the same with an option or
-//! a command on a terminal, and with what is in sight on the page. [`Audience::tell`] says it in their words.
+//! A tool's message names what an agent can do next: its arguments and other tools. A person does the same with an option or
+//! a command in a terminal, and with the controls on the page. [`Audience::tell`] rewrites the message for them.
 
 use std::borrow::Cow;
 
-/// What commands take without the name of an option.
+/// Arguments that commands take without an option's name.
 const POSITIONAL: [&str; 5] = ["id", "item", "nodeName", "text", "with"];
 
 /// The readers of a message other than agents.
@@ -17,7 +17,7 @@ pub enum Audience {
     Page,
 }
 
-/// A name in messages of tools, and the same for people: `None` for what they cannot do.
+/// A name in messages of tools, and its equivalents for people: `None` if they have none.
 struct Word {
     agent: &'static str,
     terminal: Option<&'static str>,
@@ -35,7 +35,7 @@ impl Word {
     }
 }
 
-/// A name that begins with another one comes before it.
+/// A name comes after every name that it is a prefix of.
 const WORDS: [Word; 17] = [
     Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
     Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
@@ -57,7 +57,7 @@ const WORDS: [Word; 17] = [
 ];
 
 impl Audience {
-    /// A message in the words of this audience. Advice that it cannot follow is left out; what is in quotes is unchanged.
+    /// A message in the words of this audience. Advice that it cannot follow is left out; quoted text is unchanged.
     ///
     /// ```
     /// use n8n_lens::toolkit::Audience;
@@ -81,7 +81,7 @@ impl Audience {
         sentences.iter().filter_map(|sentence| self.sentence(sentence)).collect::<Vec<_>>().join(" ").into()
     }
 
-    /// The refusal of an argument as that of an option.
+    /// The refusal of an argument, reworded for an option.
     fn option(self, message: &str) -> Option<String> {
         let (name, rest) = message.strip_prefix("Argument '")?.split_once('\'')?;
         let is_option = self == Self::Terminal && !POSITIONAL.contains(&name);
@@ -95,7 +95,7 @@ impl Audience {
         }
     }
 
-    /// A sentence; `None` if nothing of it concerns this audience. Advice follows a colon, its alternatives follow `, or `.
+    /// A sentence; `None` if none of it concerns this audience. Advice follows a colon, its alternatives follow `, or `.
     fn sentence(self, sentence: &Pieces<'_>) -> Option<String> {
         if let Some(told) = self.phrase(sentence) {
             return Some(told);
@@ -108,7 +108,7 @@ impl Audience {
         Some(if possible.is_empty() { format!("{fact}.") } else { format!("{fact}: {possible}.") })
     }
 
-    /// A part of a sentence in other words; `None` if it names what this audience cannot do.
+    /// A part of a sentence, reworded; `None` if it names something that this audience cannot do.
     fn phrase(self, phrase: &Pieces<'_>) -> Option<String> {
         phrase
             .0
@@ -146,7 +146,7 @@ pub fn kebab_case(name: &str) -> String {
     kebab
 }
 
-/// A message, in which names of an execution stand in quotes.
+/// A message, split at the quoted names in it.
 #[derive(Clone)]
 struct Pieces<'t>(Vec<Piece<'t>>);
 
@@ -169,7 +169,7 @@ impl<'t> Pieces<'t> {
         Self(pieces)
     }
 
-    /// What is before the first occurrence of a separator outside quotes, and what is after it.
+    /// The parts before and after the first separator outside quotes.
     fn split_once(&self, separator: &str) -> Option<(Self, Self)> {
         let found = self.0.iter().enumerate().find_map(|(at, piece)| match piece {
             Piece::Plain(text) => text.split_once(separator).map(|halves| (at, halves)),

@@ -1,4 +1,4 @@
-//! Cursors of our own lists: unlike n8n's they carry the filters, so that an agent does not have to repeat them.
+//! Cursors of our own lists: unlike n8n's, they carry the filters, so that an agent need not repeat them.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ const DEFAULT_LIMIT: u64 = 20;
 /// Entries on a page; 0, which n8n reads as no limit, is not allowed.
 pub const LIMITS: RangeInclusive<u64> = 1..=100;
 
-/// How many entries a page has, an argument of every list.
+/// How many entries a page has: an argument of every list.
 pub type Limit = IntegerOr<DEFAULT_LIMIT, { *LIMITS.start() }, { *LIMITS.end() }>;
 
 /// The description of [`Limit`].
@@ -23,9 +23,9 @@ pub const LIMIT: &str = "At most this many.";
 pub const CURSOR: &str = "nextCursor of the previous answer; it carries the filters.";
 
 /// The cursor that stands for `page`, whose fields are strings, numbers and flags: `limit=20&after=1234`. An agent reads
-/// and returns it, so it is as few tokens as the page has words.
+/// it and sends it back, so it takes no more tokens than the page has words.
 pub fn encode(page: &impl Serialize) -> String {
-    // Pages are plain structs, which always serialise.
+    // Pages are plain structs, which always serialize.
     serde_urlencoded::to_string(page).unwrap_or_default()
 }
 

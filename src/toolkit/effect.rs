@@ -1,13 +1,13 @@
-//! What a tool does to whatever it works on.
+//! What a tool does to the system it works on.
 
-/// What a tool does to n8n, or to the coordination database: MCP's annotations are derived from it.
+/// What a tool does to n8n, or to the coordination database; MCP's annotations are derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Changes nothing.
     Read,
     /// Adds something; calling twice adds two.
     Add,
-    /// Adds something that is gone when the call ends, and reaches nothing outside of n8n; calling twice does it twice.
+    /// Adds something that is gone when the call ends, and reaches nothing outside n8n; calling twice does it twice.
     Rehearse,
     /// Adds something that is missing; calling twice is the same as calling once.
     Ensure,
@@ -23,7 +23,7 @@ impl Effect {
         matches!(self, Self::Overwrite | Self::Change)
     }
 
-    /// Whether it can reach something outside of n8n, or what others can change meanwhile (MCP's `openWorldHint`).
+    /// Whether it can reach something outside n8n, or something that others may change in the meantime (MCP's `openWorldHint`).
     pub fn is_open_world(self) -> bool {
         self != Self::Rehearse
     }

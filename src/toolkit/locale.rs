@@ -11,7 +11,7 @@ pub enum Locale {
 }
 
 impl Locale {
-    /// Whichever of the two is in this language.
+    /// The one of the two that is in this language.
     pub fn choose<T>(self, ja: T, en: T) -> T {
         match self {
             Self::Ja => ja,

@@ -1,8 +1,8 @@
-//! What a tool is made of, whatever it works on: parameters and checked arguments, effect, answers inside a budget,
+//! The parts that every tool is made of: parameters and checked arguments, effect, answers inside a budget,
 //! cursors, prompts, and the language of messages.
 //!
-//! n8n's tools ([`tools`](crate::tools)) and the coordination server's ([`coordination`](crate::coordination)) are two
-//! neighbours on this toolkit; it knows neither.
+//! n8n's tools ([`tools`](crate::tools)) and the coordination server's ([`coordination`](crate::coordination)) both build
+//! on this toolkit; it knows neither.
 
 pub mod answer;
 mod argument;

@@ -11,7 +11,7 @@ const COMPARED_CHARS: usize = 64;
 /// Names are near from this similarity on: half of their characters agree.
 const NEAR: f64 = 0.5;
 
-/// `Did you mean 'Y'? Nodes: 'A', 'B', …`, the nearest name first; without the question if no name is near, and
+/// `Did you mean 'Y'? Nodes: 'A', 'B', …`, the nearest name first; the question is left out if no name is near, and
 /// `There are no nodes.` if `names` is empty.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! Parameters: one declaration yields both the JSON Schema that clients see and the checks that we make.
 //!
-//! A client's own validation is not relied on, and a refusal says what is allowed.
+//! We do not rely on a client's own validation, and a refusal says what is allowed.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use super::Argument;
 pub struct Parameter {
     /// The name.
     pub name: &'static str,
-    /// What it means, for an agent.
+    /// Its meaning, for an agent.
     pub description: &'static str,
     /// Which values are allowed.
     pub kind: Kind,
@@ -60,7 +60,7 @@ pub enum Kind {
     Amount,
     /// A number.
     Number,
-    /// A string; a number or a boolean is accepted as what it is. Strict clients know parameters of one type only.
+    /// A string; a number or a boolean keeps its type. Strict clients only support parameters of one type.
     Scalar,
     /// A [`Scalar`](Self::Scalar), or the path of another value, `{"path": "…"}`, which may be written as a string.
     Operand,

@@ -14,7 +14,7 @@ pub struct Tool<H> {
     pub description: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What it does to whatever it works on.
+    /// What it does to the system it works on.
     pub effect: Effect,
     /// How its server runs it.
     pub handler: H,

@@ -26,16 +26,16 @@ pub enum Error {
     /// A workflow file cannot be read or written.
     #[error(transparent)]
     File(#[from] workflow::file::Error),
-    /// What the call needs does not exist, or is not in a state in which the call is possible.
+    /// Something that the call needs does not exist, or is in the wrong state.
     #[error("{0}")]
     FailedPrecondition(String),
-    /// As one of several identical calls failed, all did.
+    /// The shared error of several identical calls.
     #[error(transparent)]
     Common(Arc<Self>),
 }
 
 impl Error {
-    /// The refusal of one argument; `problem` is the rest of the sentence that begins with its name.
+    /// The refusal of one argument; `problem` is the rest of the sentence that begins with the argument's name.
     pub(super) fn argument(name: &'static str, problem: impl Into<String>) -> Self {
         ArgumentError::new(name, problem).into()
     }

@@ -42,8 +42,8 @@ impl Question {
 }
 
 impl IdenticalCalls {
-    /// The answer to a call: that of an identical one, if one is under way, or else that of `begin`. The work goes on as
-    /// long as one of its callers waits for it, whichever began it.
+    /// The answer to a call: that of an identical call that is under way, or else that of `begin`. The work goes on as
+    /// long as any of its callers waits for it, even if the one that began it no longer does.
     pub(super) fn share(
         &self,
         (tool, arguments, key): (&'static str, Arguments, Option<Secret>),

@@ -33,15 +33,15 @@ use crate::workflow::file::Files;
 /// A tool that works on n8n.
 pub type Tool = toolkit::Tool<Handler>;
 
-/// How a tool that works on n8n is run.
+/// How a tool that works on n8n runs.
 pub struct Handler {
-    /// Arguments that are accepted and dropped; the schema does not name them.
+    /// Arguments that are accepted and dropped; the schema does not list them.
     ignored: &'static [&'static str],
     /// The shape of its answers.
     answers: Answers,
     /// Whether a client should allow for its largest answers.
     has_large_answers: bool,
-    /// Whether identical calls that are under way at the same time get one answer.
+    /// Whether identical calls that are under way at the same time share one answer.
     is_shared: bool,
     call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
 }
@@ -67,7 +67,7 @@ impl Handler {
         Self { ignored, answers: Answers::Envelope, has_large_answers: false, is_shared: false, call }
     }
 
-    /// The same, with answers that are plain objects with these fields.
+    /// The same, for answers that are plain objects with these fields.
     const fn answering(self, fields: &'static [(&'static str, &'static str)]) -> Self {
         Self { answers: Answers::Plain(fields), ..self }
     }
@@ -77,7 +77,7 @@ impl Handler {
         Self { is_shared: true, ..self }
     }
 
-    /// The same, with answers of up to the largest budget.
+    /// The same, for answers up to the largest budget.
     const fn with_large_answers(self) -> Self {
         Self { has_large_answers: true, ..self }
     }
@@ -111,7 +111,7 @@ pub struct Context {
     pub locale: Locale,
     /// Whether the values of known secret keys in items are masked.
     pub redact: bool,
-    /// Where workflow files can be.
+    /// Where workflow files may be.
     pub files: Files,
     /// The folders in which a file is being written.
     pub folders: Folders,
@@ -128,7 +128,7 @@ pub struct Context {
 pub struct Folders(Arc<NamedLocks>);
 
 impl Context {
-    /// Writes a file with `work`, on a blocking thread. However many calls write in one folder, one thread waits.
+    /// Writes a file with `work`, on a blocking thread. Only one thread waits per folder, however many calls write to it.
     async fn write_file<T: Send + 'static>(
         &self,
         path: &str,

@@ -15,7 +15,7 @@ pub struct ToolSelection {
     pub tools: Vec<String>,
     /// Whether to leave out tools that write.
     pub read_only: bool,
-    /// Whether executions come from n8n's store, which can be searched for more.
+    /// Whether executions come from n8n's store, which supports more searches.
     pub with_store: bool,
     /// Whether to leave out the tools that need n8n's API.
     pub without_api: bool,
@@ -57,7 +57,7 @@ impl Toolbox {
         let tools: Vec<_> = toolsets.iter().flat_map(|toolset| toolset.tools).copied().collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
         refuse_unknown("tool", &selection.tools, &names)?;
-        // Executions are the only thing that a store has.
+        // A store has only executions.
         let is_executions = |tool: &Tool| executions::TOOLSET.tools.iter().any(|other| other.name == tool.name);
         let tools = tools.into_iter().filter(|tool| chosen(&selection.tools, tool.name));
         let tools = tools.filter(|tool| !selection.without_api || is_executions(tool));
@@ -101,11 +101,11 @@ impl Toolbox {
         Self { toolsets: Vec::new(), tools, read_only: true }
     }
 
-    /// What the page may call besides the tools that are offered: nothing if executions cannot be read.
+    /// What the page may call in addition to the offered tools: nothing if executions cannot be read.
     #[cfg(feature = "application")]
     pub(crate) fn only_for_page(&self) -> Self {
         let reads_executions = self.find(executions::get_execution::TOOL.name).is_ok();
-        // What is wrong in a node stands beside its parameters, whichever tools an agent has.
+        // The page shows a node's problems next to its parameters, whichever tools an agent has.
         let own = super::view::CALLS.into_iter().chain([&super::workflows::check_workflow::TOOL]);
         let tools = own.filter(|tool| reads_executions && self.find(tool.name).is_err()).collect();
         Self { toolsets: Vec::new(), tools, read_only: true }
@@ -130,7 +130,7 @@ impl Toolbox {
         names.iter().all(|name| self.find(name).is_ok())
     }
 
-    /// How to use the tools, at most 2,000 characters; mentions only tools that are offered.
+    /// How to use the tools, at most 2,000 characters; mentions only offered tools.
     pub fn instructions(&self) -> String {
         let all = self.toolsets.iter().flat_map(|toolset| toolset.instructions);
         let mut parts: Vec<_> =
@@ -156,7 +156,7 @@ fn refuse_unknown(what: &str, wanted: &[String], known: &[&str]) -> Result<(), S
 
 #[cfg(test)]
 impl Toolbox {
-    /// A toolbox of other tools than n8n's.
+    /// A toolbox with other tools than n8n's.
     pub(crate) fn of(tools: Vec<&'static Tool>) -> Self {
         Self { toolsets: Vec::new(), tools, read_only: false }
     }

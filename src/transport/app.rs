@@ -1,5 +1,5 @@
-//! The page inside an MCP client (MCP Apps, `io.modelcontextprotocol/ui`, 2026-01-26): the tools that are about one execution
-//! name it as what their results are shown in. Only a client that announces the extension sees anything of it.
+//! The page inside an MCP client (MCP Apps, `io.modelcontextprotocol/ui`, 2026-01-26): the tools about one execution declare
+//! it as the view of their results. Only a client that announces the extension sees any of this.
 
 use rmcp::model::{
     CallToolResult, ClientCapabilities, ContentBlock, JsonObject, MetaObject, ReadResourceResult, Resource,
@@ -21,41 +21,41 @@ const MEDIA_TYPE: &str = "text/html;profile=mcp-app";
 /// The address of the page.
 const URI: &str = "ui://n8n-lens/execution";
 
-/// The member of `_meta` with which the page asks for answers in its words.
+/// The member of `_meta` with which the page requests answers worded for it.
 const READER: &str = "n8n-lens/reader";
 
 /// The tools whose results are shown in the page.
 const SHOWN: [&Tool; 3] = [&get_execution::TOOL, &describe_execution::TOOL, &compare_executions::TOOL];
 
-/// The page, and what it may call.
+/// The page, and the tools that it may call.
 pub(super) struct App {
-    /// What the page calls besides the tools that agents are offered.
+    /// The tools that the page calls in addition to those offered to agents.
     own: Toolbox,
     document: String,
 }
 
 impl App {
-    /// The page for a selection of tools; `None` if there is nothing that it could show.
+    /// The page for a selection of tools; `None` if it would have nothing to show.
     pub(super) fn new(context: &Context, toolbox: &Toolbox, settings: &PageSettings) -> Option<Self> {
         toolbox.find(get_execution::TOOL.name).ok()?;
         Some(Self { own: toolbox.only_for_page(), document: view::document(context, settings) })
     }
 
-    /// What only the page calls.
+    /// The tools that only the page calls.
     pub(super) fn own_tools(&self) -> impl Iterator<Item = &'static Tool> {
         self.own.tools()
     }
 
-    /// The tool that only the page calls, with this name.
+    /// The tool with this name that only the page calls.
     pub(super) fn find(&self, name: &str) -> Result<&'static Tool, Unavailable> {
         self.own.find(name)
     }
 
-    /// Adds to a tool which resource shows its results, or else who may call it. The page only reads.
+    /// Adds to a tool the resource that shows its results, or else who may call it. The page only reads.
     pub(super) fn mark(&self, tool: &Tool, meta: &mut JsonObject) {
         if SHOWN.iter().any(|shown| shown.name == tool.name) {
             meta.insert("ui".to_owned(), json!({ "resourceUri": URI }));
-            // For clients of the time before the extension was settled.
+            // For clients from before the extension was finalized.
             meta.insert("ui/resourceUri".to_owned(), URI.into());
         } else if self.find(tool.name).is_ok() {
             meta.insert("ui".to_owned(), json!({ "visibility": ["app"] }));
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// The page as an entry of the list of resources.
+    /// The page as an entry in the list of resources.
     pub(super) fn resource() -> Resource {
         Resource::new(URI, "execution")
             .with_title("n8n execution")
@@ -80,7 +80,7 @@ impl App {
     }
 }
 
-/// What the page needs of a client: nothing from elsewhere, and the clipboard for its copy buttons.
+/// The page's requirements on a client: nothing from other origins, and the clipboard for its copy buttons.
 fn about_page() -> MetaObject {
     let mut meta = MetaObject::default();
     meta.insert("ui".to_owned(), json!({"prefersBorder": true, "permissions": {"clipboardWrite": {}}}));
@@ -96,19 +96,19 @@ pub(super) fn is_announced(capabilities: &ClientCapabilities) -> bool {
     })
 }
 
-/// Announces the page in turn.
+/// Announces the page to the client.
 pub(super) fn announce(capabilities: &mut ServerCapabilities) {
     let settings = JsonObject::from_iter([("mimeTypes".to_owned(), json!([MEDIA_TYPE]))]);
     capabilities.extensions.get_or_insert_default().insert(EXTENSION.to_owned(), settings);
     capabilities.resources.get_or_insert_default();
 }
 
-/// Whether the page makes a call, rather than an agent.
+/// Whether the page, rather than an agent, makes a call.
 pub(super) fn is_of_page(meta: &MetaObject) -> bool {
     meta.get(READER).is_some_and(|reader| reader == "page")
 }
 
-/// A result in the words of the page.
+/// A result worded for the page.
 pub(super) fn for_page(mut result: CallToolResult) -> CallToolResult {
     let is_error = result.is_error == Some(true);
     for block in &mut result.content {

@@ -1,9 +1,9 @@
-//! Requests: bodies are read once their head was accepted, in bounded time and memory, and parsed where that disturbs
-//! no one. What a request may hold is the same for a body and for a message on standard input.
+//! Requests: bodies are read only after their head was accepted, in bounded time and memory, and parsed where that disturbs
+//! no other request. The same limits apply to a body and to a message on standard input.
 //!
 //! A small body costs nothing to read. A large one (above 256 KiB) waits for one of two permits before more of it is
-//! read, is refused if parsing it would build too much, and is parsed on a thread that other requests do not need. The body
-//! limit and the timeouts of tower-http know neither the permits nor what a refusal says.
+//! read, is refused if parsing it would allocate too much, and is parsed on a thread that other requests do not need.
+//! tower-http's body limit and timeouts support neither the permits nor our refusal messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::json_rpc::not_a_message;
 /// A larger request is parsed on a thread of its own; a larger body needs a permit.
 pub(super) const LARGE_BYTES: usize = 256 * 1024;
 
-/// Large bodies that are read and parsed at once.
+/// How many large bodies are read and parsed at once.
 const LARGE_BODIES: usize = 2;
 
 /// How long a large body waits for a permit.
@@ -53,7 +53,7 @@ pub(super) struct BodyLimits {
     max_bytes: usize,
     /// How long the next bytes may take.
     chunk_timeout: Duration,
-    /// The permits of large bodies; `None` if a body's complexity is not limited here.
+    /// The permits of large bodies; `None` if the complexity of bodies is not limited here.
     large: Option<Arc<Semaphore>>,
 }
 
@@ -76,13 +76,13 @@ pub(super) enum Error {
 }
 
 impl BodyLimits {
-    /// Bodies of up to `max_bytes`.
+    /// Limits for bodies of up to `max_bytes`.
     pub(super) fn new(max_bytes: usize) -> Self {
         let large = Some(Arc::new(Semaphore::new(LARGE_BODIES)));
         Self { max_bytes, chunk_timeout: CHUNK_TIMEOUT, large }
     }
 
-    /// Bodies of up to `max_bytes` whose handler checks the text before it builds any value, however complex they are.
+    /// Limits for bodies of up to `max_bytes` whose handler checks the text before it builds any value, however complex they are.
     #[cfg(feature = "gateway")]
     pub(super) fn unparsed(max_bytes: usize) -> Self {
         Self { max_bytes, chunk_timeout: BODY_TIMEOUT, large: None }
@@ -91,7 +91,7 @@ impl BodyLimits {
     /// Reads a body; one that announces too many bytes is refused before it is sent.
     ///
     /// # Errors
-    /// When it is too large or too complex, arrives too slowly or not to its end, or other large bodies take too long.
+    /// When it is too large or too complex, arrives too slowly or incompletely, or other large bodies take too long.
     pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<ReadBody, Error> {
         let announced = announced(headers);
         let too_large = Error::TooLarge { max_bytes: self.max_bytes };
@@ -134,7 +134,7 @@ pub(super) fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Refuses what would take too much memory or stack to parse.
+/// Refuses a request that would take too much memory or stack to parse.
 ///
 /// # Errors
 /// There are too many parts, or they nest too deeply.
@@ -147,7 +147,7 @@ pub(super) fn check_extent(extent: Extent) -> Result<(), Error> {
 }
 
 impl ReadBody {
-    /// Runs work that parses this body: that of a large one on a thread of its own, since parsing it takes a while.
+    /// Runs work that parses this body: for a large one on a separate thread, since parsing takes a while.
     pub(super) async fn parse<T>(&self, work: impl Future<Output = T>) -> T {
         if self.permit.is_none() {
             return work.await;
@@ -178,7 +178,7 @@ pub(super) async fn read_first(State(limits): State<BodyLimits>, request: Reques
 }
 
 impl Error {
-    /// The status, a code, and what to do about it.
+    /// The status, a code, and what the client can do about it.
     pub(super) fn reason(self) -> (StatusCode, &'static str, String) {
         match self {
             Self::TooLarge { max_bytes } => (

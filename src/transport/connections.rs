@@ -1,12 +1,12 @@
-//! The open connections of a listener, and who has to go when one is slow or there are too many.
+//! The open connections of a listener, and which one is closed when it is slow or there are too many.
 //!
-//! A connection waits for a request head, has a request in progress, listens for events, or is idle between two. Only the server's own work
-//! may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s, or less
-//! if responses of more than 64 MiB wait to be read.
+//! A connection waits for a request head, has a request in progress, listens for events, or is idle between two requests. Only the
+//! server's own work may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s,
+//! or less if more than 64 MiB of responses wait to be read.
 //!
-//! hyper's `header_read_timeout` is not used: it starts with the last response, so that it would also end idle connections,
+//! hyper's `header_read_timeout` is not used: it starts at the previous response, so it would also end idle connections,
 //! which clients expect to keep (a POST on one that was just closed is lost). A semaphore or tower's `ConcurrencyLimit`
-//! would refuse new connections where here the one that has waited longest makes room.
+//! would refuse new connections, while here the connection that has waited longest makes room.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::lock;
 use crate::platform::open_file_limit;
 
-/// How long a request head may take, from the connection or from its first byte.
+/// How long a request head may take, from the start of the connection or from the head's first byte.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection is kept between two requests.
@@ -54,7 +54,7 @@ enum Phase {
     Head(Instant),
     /// The server's response.
     Busy,
-    /// Events, on a stream that the client opened for whatever the server may have to say.
+    /// Events, on a stream that the client opened for messages from the server.
     Listening(Instant),
     /// The next request.
     Idle(Instant),
@@ -63,7 +63,7 @@ enum Phase {
 /// An open connection; dropping it makes room for another.
 pub(super) struct Open(Arc<Connection>);
 
-/// What is known of a connection.
+/// The state of a connection.
 pub(super) struct Connection {
     id: u64,
     pub(super) peer: IpAddr,
@@ -74,7 +74,7 @@ pub(super) struct Connection {
     table: Arc<Table>,
 }
 
-/// What the client has not read of its response.
+/// The part of a response that the client has not read.
 #[derive(Clone, Copy, Default)]
 struct Unread {
     /// Bytes that are held until all of them are written.
@@ -104,14 +104,14 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// No connections yet. There is room for as many as leave half of the file descriptors for children, n8n and the
-    /// database, 1,024 at most.
+    /// No connections yet. The limit leaves half of the file descriptors for children, n8n and the
+    /// database, and is at most 1,024.
     pub(super) fn new() -> Self {
         let descriptors = open_file_limit().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         Self { table: Arc::default(), max: (descriptors / 2).clamp(16, MAX_CONNECTIONS) }
     }
 
-    /// Adds a connection; `None` if its address has too many. If there are too many in all, the one that has waited
+    /// Adds a connection; `None` if its address has too many. If there are too many in total, the one that has waited
     /// longest for a request head is closed, or else the one that has been idle longest, or that has listened longest; if
     /// all are busy, the new one is refused.
     pub(super) fn open(&self, peer: IpAddr) -> Option<Open> {
@@ -163,7 +163,7 @@ impl Connections {
         lock(&self.table.open).values().for_each(|connection| connection.closed.cancel());
     }
 
-    /// Whether none is open.
+    /// Whether none are open.
     pub(super) fn is_empty(&self) -> bool {
         lock(&self.table.open).is_empty()
     }
@@ -177,8 +177,8 @@ impl Connections {
         }
     }
 
-    /// Closes the connections whose clients have not read for longest, if too much waits in all. A single response may
-    /// be larger than that.
+    /// Closes the connections whose clients have not read for the longest time, if too much waits in total. A single response
+    /// may be larger than that.
     fn close_unread(&self) {
         let open = lock(&self.table.open);
         let waiting = |connection: &Arc<Connection>| {
@@ -239,7 +239,7 @@ impl Connection {
         unread.since.get_or_insert_with(Instant::now);
     }
 
-    /// How many bytes the client took of what was to be written; `None` if it takes nothing now.
+    /// How many of the pending bytes the client took; `None` if it takes nothing now.
     pub(super) fn wrote(&self, bytes: Option<usize>) {
         let mut unread = lock(&self.unread);
         let Some(bytes) = bytes else {
@@ -293,7 +293,7 @@ impl Drop for Open {
     }
 }
 
-/// Makes room for one connection; returns whether there is.
+/// Makes room for one connection; returns whether that was possible.
 fn close_longest_waiting(open: &mut HashMap<u64, Arc<Connection>>) -> bool {
     let longest = open.values().filter_map(|connection| match *lock(&connection.phase) {
         Phase::Head(since) => Some((0, since, connection.id)),

@@ -34,7 +34,7 @@ use crate::config::Access;
 use crate::coordination::tools::{RETIRED, RUNNER_TOOLS, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, RESOURCE_TEMPLATES, Tool, admin};
 
-/// The largest request, bytes: texts of up to 32 KiB, and an import of the administrator.
+/// The largest request, bytes: texts of up to 32 KiB, and an administrator's import.
 const REQUEST_BYTES: usize = 256 * 1024;
 
 /// The media type of resources.
@@ -115,7 +115,7 @@ async fn authenticate(State(coordinator): State<Arc<Coordinator>>, mut request: 
             next.run(request).await
         }
         Ok(None) => unauthorized(),
-        // The details are for the log, not for clients that are not authenticated.
+        // The details are for the log, not for unauthenticated clients.
         Err(error) => {
             tracing::warn!("could not look up a token: {error}");
             let message = match error {
@@ -142,7 +142,7 @@ fn refused(status: StatusCode, code: &str, message: &str) -> Response {
     (status, error_body(message, code, json!({}))).into_response()
 }
 
-/// The service, as one transport offers it.
+/// The service on one transport.
 #[derive(Clone)]
 struct Endpoint {
     service: Arc<CoordinationService>,

@@ -88,7 +88,7 @@ async fn call_tool(
     .await
 }
 
-/// The body, if it is JSON and not too large. What the head says is checked before the body is read.
+/// The body, if it is JSON and not too large. The head is checked before the body is read.
 async fn json_body(request: Request) -> Result<Bytes, Error> {
     if !guard::is_json(request.headers()) {
         return Err(Error::content_type());
@@ -103,7 +103,7 @@ async fn json_body(request: Request) -> Result<Bytes, Error> {
     }
 }
 
-/// Runs a call, whose shutdown is the gateway's.
+/// Runs a call until it ends or the gateway shuts down.
 async fn respond(call: impl Future<Output = Result<String, Error>>) -> Response {
     let called = guarded(call, std::future::pending()).await;
     match called.unwrap_or_else(|_| Err(Error::internal("a panic; see standard error"))) {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::gateway::{Config, Settings};
 
-    /// A server whose one tool never answers: shell that reads a line and prints the next message.
+    /// A server whose only tool never answers: a shell script that reads a line and prints the next message.
     const SERVER: &str = r#"
         read -r initialize
         echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}'

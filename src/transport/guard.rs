@@ -28,7 +28,7 @@ impl Guard {
         Self { access: access.clone() }
     }
 
-    /// Why a request is not allowed, if it is not; for routes other than rmcp's.
+    /// Why a request is not allowed, if so; for routes other than rmcp's.
     pub(super) fn refusal(&self, headers: &HeaderMap) -> Option<Refusal> {
         self.unauthorized(headers).or_else(|| self.foreign(headers))
     }
@@ -44,7 +44,7 @@ impl Guard {
         }
     }
 
-    /// Whether a request comes with the token, if one is required: as a bearer token, or as the password of any user, which
+    /// Whether a request carries the token, if one is required: as a bearer token, or as the password of any user, which
     /// is how a browser asks a person for it.
     pub(super) fn knows_token(&self, headers: &HeaderMap) -> bool {
         self.unauthorized(headers).is_none() || self.is_password(headers)
@@ -65,7 +65,7 @@ impl Guard {
             let host = bare.map_or(authority, |(host, _)| host);
             self.hosts().any(|ours| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(authority))
         };
-        // Every header counts, not only the first, and one that is not text is never ours.
+        // Every header counts, not only the first, and a value that is not text is never ours.
         let all = |name, is_ours: &dyn Fn(&str) -> bool| {
             headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(is_ours))
         };
@@ -81,8 +81,8 @@ impl Guard {
     }
 
     /// Off loopback, without configured names, the machine's names are unknown: only the token counts. The origin of our own
-    /// page is then the name under which its browser reached us. A page of somewhere else can make its name lead here (DNS
-    /// rebinding), but a browser sends the token to no name that it was not entered for.
+    /// page is then the name under which its browser reached us. Another page can make its own name resolve to us (DNS
+    /// rebinding), but a browser sends the token only to the name that it was entered for.
     fn accepts_any_host(&self) -> bool {
         self.access.hosts.is_empty() && !self.access.loopback
     }
@@ -90,7 +90,7 @@ impl Guard {
     /// Adds the checks that rmcp makes: a web page must not reach this server through a host name of its own (DNS
     /// rebinding), nor from another origin.
     pub(super) fn configure(&self, config: StreamableHttpServerConfig) -> StreamableHttpServerConfig {
-        // `foreign` compares the origin with the name that the server was reached under; rmcp cannot.
+        // `foreign` compares the origin with the name under which the server was reached; rmcp cannot.
         if self.accepts_any_host() {
             return config.disable_allowed_hosts().disable_allowed_origins();
         }
@@ -124,7 +124,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// The status, and what to do about it.
+    /// The status, and what the client can do about it.
     pub(super) fn reason(self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthorized => (

@@ -42,7 +42,7 @@ pub(super) fn routes(n8n: Option<Client>, guard: Guard) -> Router {
     Router::new().route("/health", get(answer)).with_state(health)
 }
 
-/// That the server is up is public; the deep check uses n8n, and needs the same access as the tools.
+/// Anyone may check that the server is up; the deep check uses n8n, and needs the same access as the tools.
 async fn answer(State(health): State<Arc<Health>>, Query(query): Query<HealthQuery>, headers: HeaderMap) -> Response {
     if !query.is_deep() {
         return Json(health.status("ok")).into_response();

@@ -33,13 +33,13 @@ where
     serve_router(listener.into(), router, shutdown).await
 }
 
-/// Serves routes until a signal arrives; what is still in progress a second later is cancelled through `shutdown`.
+/// Serves routes until a signal arrives; requests still in progress a second later are cancelled through `shutdown`.
 pub(super) async fn serve_router(listener: Listener, router: Router, shutdown: Shutdown) {
     listener.serve(router, shutdown::CALL_GRACE, shutdown.cancel()).await
 }
 
-/// The route `/mcp`. Without `sessions`, clients of 2025-11-25 get none either: where each request is authorized by its
-/// own token, another client could join one.
+/// The route `/mcp`. Without `sessions`, clients of 2025-11-25 get none either: if each request is authorized by its
+/// own token, another client could join a session.
 pub(super) fn router<H, F>(
     handler: F,
     guard: &Guard,

@@ -34,10 +34,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often to check whether the requests in progress are done.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long a client may go on sending after the last response of a connection.
+/// How long a client may continue to send after the last response of a connection.
 const LINGER_TIME: Duration = Duration::from_secs(5);
 
-/// How much it may send, bytes.
+/// How much the client may send then, bytes.
 const LINGER_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A bound address, and the signal that ends serving it.
@@ -60,7 +60,7 @@ impl Listener {
     pub(super) async fn open((host, port): (&str, u16)) -> Result<Self, String> {
         let refused = |error| format!("The server cannot listen on {host}, port {port}: {error}.");
         let tcp = TcpListener::bind((host, port)).await.map_err(refused)?;
-        // From here on a signal ends it as it should, even before it serves.
+        // From here on a signal shuts down cleanly, even before serving starts.
         Ok(Self::from(tcp))
     }
 
@@ -81,7 +81,7 @@ impl Listener {
         self.tcp.local_addr()
     }
 
-    /// Says on standard error that every user of this machine can use the server, if no token is required.
+    /// Warns on standard error that every user of this machine can use the server, if no token is required.
     pub(super) fn warn_if_open(&self, access: &Access) {
         if access.auth_token.is_none() {
             let _ = writeln!(std::io::stderr(), "n8n-lens requires no token: every user of this machine can use it");
@@ -122,7 +122,7 @@ async fn accept(tcp: &TcpListener, router: &Router, connections: &Connections) {
                     tokio::spawn(serve_connection(stream, router.clone(), connection));
                 }
             }
-            // A client that is gone again, or no file descriptor left.
+            // The client is already gone, or no file descriptor is left.
             Err(error) => {
                 tracing::debug!("a connection was not accepted: {error}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -152,7 +152,7 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Open) {
             response.map(|response| response.map(|body| body.inspect_frame(queue)))
         }
     });
-    // The connections have timeouts of their own: see `connections`.
+    // The connections have their own timeouts: see `connections`.
     let serving =
         http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(None).serve_connection(stream, service);
     let serving = async {

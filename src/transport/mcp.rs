@@ -1,4 +1,4 @@
-//! What the MCP servers share: how they describe themselves, their tools and their prompts, and the frame of their
+//! The common part of the MCP servers: how they describe themselves, their tools and their prompts, and the frame of their
 //! answers.
 
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use serde_json::json;
 
 use crate::toolkit;
 
-/// What came with a request: its HTTP headers, its cancellation, and the connection for notifications.
+/// The context of a request: its HTTP headers, its cancellation, and the connection for notifications.
 pub(super) type Request = RequestContext<RoleServer>;
 
-/// An answer, or an error of the protocol; an error of a tool is an answer.
+/// An answer, or a protocol error; an error of a tool is an answer.
 pub(super) type Answer<T> = Result<T, ErrorData>;
 
-/// The page of a list that a client wants.
+/// The page of a list that a client requests.
 pub(super) type Page = Option<PaginatedRequestParams>;
 
 /// Describes a server; the instructions tell an agent how to use its tools.
@@ -53,7 +53,7 @@ pub(super) fn prompt_text(text: String) -> GetPromptResponse {
     GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into()
 }
 
-/// The error of a URI without a resource.
+/// The error for a URI without a resource.
 pub(super) fn no_resource(why: &'static str, uri: &str) -> ErrorData {
     ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
 }

@@ -81,12 +81,12 @@ pub async fn serve_http(
     Ok(())
 }
 
-/// What a panic elsewhere left is still valid: each change is made in one step.
+/// After a panic elsewhere, the value is still valid: each change is a single step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The body of an error outside of MCP; `details` is an object.
+/// The body of an error outside MCP; `details` is an object.
 fn error_body(message: &str, code: &str, details: Value) -> Json<Value> {
     Json(json!({"error": {"message": message, "code": code, "details": details}}))
 }

@@ -1,4 +1,4 @@
-//! Progress notifications: strictly increasing, with a message, often enough that no client gives up, and rarely
+//! Progress notifications: strictly increasing, with a message, frequent enough that no client gives up, and rare
 //! enough to cost no time.
 
 use std::time::Duration;
@@ -55,7 +55,7 @@ struct LastProgress {
     progress: f64,
     /// The bytes of the body that is being read.
     bytes: u64,
-    /// The progress when that body began: a call may read several, or one again.
+    /// The progress when that body began: a call may read several bodies, or one again.
     before: f64,
 }
 

@@ -33,7 +33,7 @@ struct Server {
 
 /// A request with a body of JSON.
 pub(super) trait Request: DeserializeOwned {
-    /// What the body must be.
+    /// The required shape of the body, as a sentence.
     const SHAPE: &str;
 }
 
@@ -120,7 +120,7 @@ pub(super) async fn parse<T: Request>(limits: &BodyLimits, headers: &HeaderMap, 
     parsed.map_err(|error| Error::Format(format!("The body must be {}: {}.", T::SHAPE, without_value(&error))))
 }
 
-/// Runs a tool until it ends or the server does.
+/// Runs a tool until it ends or the server shuts down.
 pub(super) async fn run(
     tool: &Tool,
     context: Arc<Context>,
@@ -128,7 +128,7 @@ pub(super) async fn run(
     progress: Progress,
     shutdown: &CancellationToken,
 ) -> Result<String, Error> {
-    // The future is created inside, too: a tool may panic before its first await.
+    // The future is also created inside: a tool may panic before its first await.
     let call = async { tool.run(context, arguments, progress).await };
     match guarded(call, shutdown.cancelled()).await {
         Ok(Ok(text)) => Ok(text),

@@ -1,7 +1,7 @@
-//! The sessions of clients of 2025-11-25: how many there are, and which one has to go.
+//! The sessions of clients of 2025-11-25: their number, and which one is closed when there are too many.
 //!
-//! rmcp opens a session for every `initialize` and closes it when it has been idle for five minutes. Here their number
-//! is bounded: the one that has been idle longest makes room for a new one.
+//! rmcp opens a session for every `initialize` and closes it after five idle minutes. Here the number of sessions is
+//! bounded: the one that has been idle longest makes room for a new one.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager
 
 use super::lock;
 
-/// The header that names a session.
+/// The header with the session's id.
 const SESSION_ID: &str = "mcp-session-id";
 
 /// The most sessions of one address other than this machine's own.
@@ -52,12 +52,12 @@ impl Sessions {
         Self { manager: Arc::default(), max, open: Arc::default() }
     }
 
-    /// The manager that rmcp is to use.
+    /// The manager for rmcp.
     pub(super) fn manager(&self) -> Arc<LocalSessionManager> {
         self.manager.clone()
     }
 
-    /// A request in a session; `None` if it is not open.
+    /// A request in a session; `None` if the session is not open.
     fn enter(&self, id: SessionId) -> Option<Use> {
         lock(&self.open).get_mut(&id)?.in_progress += 1;
         Some(Use { sessions: self.clone(), id })
@@ -69,7 +69,7 @@ impl Sessions {
         self.close_surplus(peer, Some(&id)).await;
     }
 
-    /// Closes the sessions that are too many, those of `peer` included, but not `newest`.
+    /// Closes surplus sessions, including those of `peer`, but not `newest`.
     async fn close_surplus(&self, peer: IpAddr, newest: Option<&SessionId>) {
         for id in self.surplus(peer, newest).await {
             tracing::debug!("the session that was idle longest is closed, to make room for another");
@@ -83,7 +83,7 @@ impl Sessions {
             false => open.values().filter(|session| session.peer == peer).count(),
         };
         let is_full = |open: &HashMap<_, _>| open.len() > self.max || from_peer(open) > MAX_PER_ADDRESS;
-        // rmcp closes idle sessions itself, and opens those of clients that are gone before they know the session's id.
+        // rmcp closes idle sessions itself, and opens those of clients that disconnect before they know the session's id.
         let known = self.manager.sessions.read().await;
         let mut open = lock(&self.open);
         open.retain(|id, _| known.contains_key(id));
@@ -119,7 +119,7 @@ impl Drop for Use {
     }
 }
 
-/// A request that may open a session. Where its client is gone before the response, the session stays, unknown to all.
+/// A request that may open a session. If its client disconnects before the response, nobody knows the session, but it stays open.
 struct Opening {
     sessions: Sessions,
     peer: IpAddr,
@@ -135,7 +135,7 @@ impl Drop for Opening {
     }
 }
 
-/// Keeps count of the sessions that requests open and use.
+/// Tracks the sessions that requests open and use.
 pub(super) async fn track(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
     let given = session_id(request.headers());
     if let Some(id) = given {

@@ -21,10 +21,10 @@ const FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 /// How long connections have to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The answer to a request that can be repeated without harm.
+/// The answer to a request that can safely be repeated.
 const TRY_AGAIN: &str = "The server is shutting down; try again.";
 
-/// Cancels what is still in progress when the grace period is over.
+/// Cancels everything still in progress when the grace period is over.
 #[derive(Clone, Default)]
 pub(super) struct Shutdown {
     /// Cancelled first: calls end with an error.
@@ -54,7 +54,7 @@ pub(super) fn interrupted(tool: &Tool) -> String {
     )
 }
 
-/// Answers requests that have no response yet when connections are about to be closed.
+/// Answers requests that have no response yet when connections are about to close.
 pub(super) async fn answer_pending(
     State(connections): State<CancellationToken>,
     request: Request,

@@ -1,7 +1,7 @@
 //! MCP over standard input and output, whose other end can close at any moment.
 //!
-//! rmcp's own transport drops a line that is too long or is not JSON, and its caller waits forever. This one answers it,
-//! and refuses what would take too much memory to parse.
+//! rmcp's own transport drops a line that is too long or is not JSON, and the caller waits forever. This one answers it,
+//! and refuses messages that would take too much memory to parse.
 
 use std::borrow::Cow;
 use std::io;
@@ -36,7 +36,7 @@ const CALL_GRACE: Duration = Duration::from_millis(1500);
 /// The code of the answer to a request when too many are pending, from the range that JSON-RPC leaves to servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
-/// The most requests without an answer that the client has read: the answers wait in memory.
+/// The most requests whose answers the client has not read: the answers wait in memory.
 const MAX_PENDING: usize = 256;
 
 /// How long a client has to read the answer to a message that was not accepted.
@@ -50,7 +50,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// # Errors
 /// The handshake fails, or the handler does. The message is a sentence, without anything that the client sent.
 pub(super) async fn serve(server: impl ServerHandler, max_bytes: usize) -> Result<(), String> {
-    // Before anything is sent: the client may respond with a signal.
+    // Before anything is sent, since the client may respond with a signal.
     let signal = shutdown_signal();
     let (input, output) = rmcp::transport::stdio_pipes();
     let (input_closed, output_closed, mid_message) =
@@ -68,7 +68,7 @@ pub(super) async fn serve(server: impl ServerHandler, max_bytes: usize) -> Resul
     let drained = async {
         input_closed.cancelled().await;
         tokio::time::sleep(CALL_GRACE).await;
-        // A slow reader still gets the rest of a message that it has begun to read; rmcp limits how long that takes.
+        // A slow reader still gets the rest of a message that it began to read; rmcp limits how long that takes.
         while mid_message.load(Ordering::Relaxed) {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
@@ -81,7 +81,7 @@ pub(super) async fn serve(server: impl ServerHandler, max_bytes: usize) -> Resul
     }
 }
 
-/// The error itself quotes the message that arrived, which may hold a secret.
+/// The error itself quotes the received message, which may contain a secret.
 fn handshake_error(error: &ServerInitializeError) -> &'static str {
     match error {
         ServerInitializeError::ExpectedInitializeRequest(_) => {
@@ -242,13 +242,13 @@ fn parse(line: &[u8]) -> Parsed {
         return Ok(Some(message));
     }
     let error = not_a_message(line, "line");
-    // Of what is not JSON, not even the id can be relied on.
+    // If the line is not JSON, not even its id can be trusted.
     let envelope = if error.code == ErrorCode::PARSE_ERROR { None } else { serde_json::from_slice(line).ok() };
     match envelope {
         // A notification is never answered (JSON-RPC 2.0, section 4.1).
         Some(Envelope { id: None, method: Some(_), .. }) => Ok(None),
         Some(Envelope { id, method: Some(_), .. }) => Err(Refusal::new(id, error)),
-        // An answer with the id of a request of the client would end that request.
+        // An answer with the id of one of the client's requests would end that request.
         _ => Err(Refusal::new(None, error)),
     }
 }

@@ -22,7 +22,7 @@ use crate::n8n::Progress;
 use crate::toolkit::Arguments;
 use crate::tools::{Context, Tool, Toolbox, Unavailable};
 
-/// The tools of a toolbox, and what they use.
+/// The tools of a toolbox, and the state that they use.
 #[derive(Clone)]
 pub(super) struct ToolboxService {
     pub(super) context: Arc<Context>,
@@ -101,7 +101,7 @@ impl ServerHandler for ToolboxService {
         Ok(ListResourcesResult::with_all_items(self.app_of(&request).map(|_| App::resource()).into_iter().collect()))
     }
 
-    // Some clients read a resource even if the server has none.
+    // Some clients read resources even if the server has none.
     async fn read_resource(&self, wanted: ReadResourceRequestParams, request: Request) -> Answer<ReadResourceResponse> {
         let Some(app) = self.app_of(&request) else {
             return Err(mcp::no_resource("This server has no resources.", &wanted.uri));
@@ -118,7 +118,7 @@ impl ToolboxService {
         Self { context: Arc::new(context), toolbox: Arc::new(toolbox), app, shutdown }
     }
 
-    /// The page, for a request of a client that shows it.
+    /// The page, if the client of this request shows it.
     fn app_of(&self, request: &Request) -> Option<&App> {
         let capabilities = request.client_capabilities()?;
         self.app.as_deref().filter(|_| app::is_announced(&capabilities))
@@ -147,7 +147,7 @@ impl ToolboxService {
             }
             None => (Progress::default(), futures::future::pending().right_future()),
         };
-        // The future is created inside, too: a tool may panic before its first await.
+        // The future is also created inside: a tool may panic before its first await.
         let call = async { tool.run(context, arguments, progress).await };
         tokio::select! {
             // Dropping the call ends the download.
@@ -169,7 +169,7 @@ fn failure(text: String) -> CallToolResult {
 
 fn describe(tool: &Tool, app: Option<&App>) -> rmcp::model::Tool {
     let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(tool.effect.is_open_world());
-    // The other hints mean something only of a tool that writes.
+    // The other hints are only meaningful for a tool that writes.
     let annotations = match tool.reads_only() {
         true => annotations,
         false => annotations.destructive(tool.effect.is_destructive()).idempotent(tool.effect.is_idempotent()),
@@ -204,7 +204,7 @@ mod tests {
     use crate::tools::{self, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore, ToolCall};
     use crate::workflow::file::Files;
 
-    /// A tool that panics where it is asked to.
+    /// A tool that panics at the requested point.
     static FAULTY: Tool = Tool {
         name: "faulty",
         title: "Faulty",

@@ -1,5 +1,5 @@
-//! The keys that n8n's public API accepts in a workflow. It refuses a body with any other key (400), even one
-//! that it sent itself.
+//! The keys that n8n's public API accepts in a workflow. It refuses a body with any other key (400), even one that it
+//! sent itself.
 //!
 //! From the schemas in `packages/cli/src/public-api/v1`, and verified key by key on 2.41.1 and 1.123.81.
 
@@ -92,7 +92,7 @@ const NOT_IN_NEW: &str = "description";
 /// What an answer about a workflow in n8n shows in addition to the keys that n8n accepts.
 const SHOWN: [&str; 2] = ["id", "active"];
 
-/// Members that n8n's API and editor write, and n8n does not accept.
+/// Members that n8n's API and editor write but n8n does not accept.
 const READ_ONLY: [&str; 22] = [
     "id",
     "active",
@@ -118,11 +118,11 @@ const READ_ONLY: [&str; 22] = [
     "versionId",
 ];
 
-/// Accepted by n8n, but its triggers write it, and it can hold their secrets.
+/// Accepted by n8n, but written by its triggers, whose secrets it can hold.
 const STATIC_DATA: &str = "staticData";
 
 impl Document {
-    /// The workflow without what n8n sends and does not accept back, such as its owner's name and e-mail address,
+    /// The workflow without members that n8n sends but does not accept, such as its owner's name and e-mail address,
     /// dates, versions and the second copy of all nodes in `activeVersion`.
     pub fn without_read_only(mut self) -> Self {
         self.members_mut().retain(|member, _| {
@@ -132,8 +132,8 @@ impl Document {
         self
     }
 
-    /// Takes over the members of `source` that no version of n8n has, byte for byte, unless this document has them with
-    /// another value: it was made of what was read there.
+    /// Takes over the members of `source` that no version of n8n knows, byte for byte, unless this document has them with
+    /// another value, since it was derived from what was read there.
     pub fn keep_unknown_of(&mut self, source: &Document) {
         for (member, value) in source.members().iter().filter(|(member, _)| !is_known(member)) {
             if self.members().get(member).is_none_or(|given| is_same(given, value)) {
@@ -157,7 +157,7 @@ impl Document {
         }
     }
 
-    /// Removes what no n8n accepts, and returns the names of the removed keys: `meta`, `nodes[].color`,
+    /// Removes keys that no version of n8n accepts, and returns their names: `meta`, `nodes[].color`,
     /// `settings.x`.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Document {
         });
         let mut nodes = self.nodes()?;
         for node in &mut nodes {
-            // n8n refuses `null`, which in a known key means the same as no key.
+            // n8n refuses `null`, although in a known key it means the same as no key.
             left_out.retain(node, "nodes[].", |member, value| {
                 !NEVER_IN_NODES.contains(&member) && (value != "null" || N8N_2.node.contains(&member))
             });
@@ -179,7 +179,7 @@ impl Document {
         }
         self.set("nodes", &nodes)?;
         let mut settings = self.settings()?;
-        // The editor writes "DEFAULT" for a setting that is not set; the API accepts it for the timezone only.
+        // The editor writes "DEFAULT" for a setting that is not set; the API accepts it only for the timezone.
         settings.retain(|member, value| match value.get() {
             "null" => false,
             "\"DEFAULT\"" => member == "timezone",
@@ -189,7 +189,7 @@ impl Document {
         Ok(left_out.names.into_iter().collect())
     }
 
-    /// Removes what this n8n does not accept, and returns the names of the removed keys.
+    /// Removes keys that this n8n does not accept, and returns their names.
     ///
     /// # Errors
     /// [`Error::NotWorkflow`] if the nodes or the settings are not what they should be.
@@ -207,7 +207,7 @@ impl Document {
     }
 }
 
-/// Whether a workflow of n8n can have this member.
+/// Whether a workflow in n8n can have this member.
 fn is_known(member: &str) -> bool {
     N8N_2.workflow.contains(&member) || READ_ONLY.contains(&member)
 }

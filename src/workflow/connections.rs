@@ -72,7 +72,7 @@ impl Connections {
         true
     }
 
-    /// Removes the connections for which `keep` returns `false`, and what that empties at the end of a list; returns the
+    /// Removes the connections for which `keep` returns `false`, and trailing empty outputs that this leaves; returns the
     /// removed ones.
     pub fn retain(&mut self, keep: impl Fn(&Connection) -> bool) -> Vec<Connection> {
         let mut removed = Vec::new();
@@ -88,12 +88,12 @@ impl Connections {
         removed
     }
 
-    /// What each source has, as n8n writes it.
+    /// The connections of each source, as n8n writes them.
     pub(super) fn sources(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, outputs)| (name.as_str(), outputs))
     }
 
-    /// What a source has.
+    /// The connections of a source.
     pub(super) fn of(&self, source: &str) -> Option<&Value> {
         self.0.get(source)
     }
@@ -114,7 +114,7 @@ impl Connections {
         }
     }
 
-    /// All connections; what is not one is skipped.
+    /// All connections; anything else is skipped.
     pub fn iter(&self) -> impl Iterator<Item = Connection> {
         self.0.iter().flat_map(|(source, kinds)| {
             kinds.as_object().into_iter().flatten().flat_map(move |(kind, outputs)| {
@@ -132,7 +132,7 @@ impl Connections {
     }
 }
 
-/// Removes connections from the outputs of one type, and the outputs at the end that this empties; returns
+/// Removes connections from the outputs of one type, and trailing outputs that become empty; returns
 /// whether all connections were kept.
 fn retain_connections(
     source: &str,
@@ -158,7 +158,7 @@ fn retain_connections(
             emptied.push(index);
         }
     }
-    // Other empty lists, and `null`, mean something to others.
+    // Other empty lists, and `null`, may have a meaning.
     while emptied.last().is_some_and(|index| index + 1 == outputs.len()) {
         emptied.pop();
         outputs.pop();
@@ -182,12 +182,12 @@ fn targets_mut(kinds: &mut Value) -> impl Iterator<Item = &mut Value> {
     outputs.flatten().filter_map(Value::as_array_mut).flatten()
 }
 
-/// The object, or an empty one in the place of anything else (`null`), which held no connection.
+/// The object, or an empty one in place of anything else (`null`), which held no connection.
 fn into_object(value: Value) -> Map<String, Value> {
     if let Value::Object(object) = value { object } else { Map::new() }
 }
 
-/// The array, or an empty one in the place of anything else.
+/// The array, or an empty one in place of anything else.
 fn into_array(value: Option<Value>) -> Vec<Value> {
     if let Some(Value::Array(array)) = value { array } else { Vec::new() }
 }

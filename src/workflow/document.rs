@@ -1,4 +1,4 @@
-//! A workflow document. Values that are not changed stay byte for byte as they were written, and keys keep their
+//! A workflow document. Unchanged values stay byte for byte as they were written, and keys keep their
 //! order.
 //!
 //! ```
@@ -59,7 +59,7 @@ impl Document {
         Ok(document)
     }
 
-    /// Checks that n8n could make a workflow of it.
+    /// Checks that n8n could create a workflow from it.
     ///
     /// # Errors
     /// [`Error::NotWorkflow`] with the field, if the name is missing, empty or too long, a node lacks its name or
@@ -70,7 +70,7 @@ impl Document {
         self.connections::<Members>().map(drop)
     }
 
-    /// n8n itself accepts an empty name in a replacement, and some versions a long one.
+    /// n8n itself accepts an empty name in a replacement, and some versions accept a long one.
     fn check_name(&self) -> Result<(), Error> {
         let name: String = read(self.member("name")?, "name", "a string")?;
         if name.is_empty() || name.chars().count() > NAME_CHARS {
@@ -204,12 +204,12 @@ impl Document {
         &self.members
     }
 
-    /// All members, to remove some.
+    /// All members, so that some can be removed.
     pub(super) fn members_mut(&mut self) -> &mut Members {
         &mut self.members
     }
 
-    /// Removes all members but these. n8n keeps its own value of a member that it is not sent.
+    /// Removes all members but these. n8n keeps its own value of any member that it does not receive.
     pub fn keep_only(&mut self, members: &[&str]) {
         self.members.retain(|member, _| members.contains(&member.as_str()));
     }

@@ -11,7 +11,7 @@ use crate::json::shorten;
 /// The largest file, in bytes. n8n accepts 16 MiB by default.
 pub const FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Characters of a path in an error.
+/// The most characters of a path in an error.
 const PATH_CHARS: usize = 300;
 
 /// The folder to which workflow files are confined. By default no file can be read or written.
@@ -40,13 +40,13 @@ pub enum Error {
     /// Not a folder.
     #[error("'{0}' is not a folder.")]
     NotAFolder(String),
-    /// It is outside of the folder, itself or through a link.
+    /// It is outside the folder, itself or through a link.
     #[error("'{0}' is outside the folder for workflow files (--files-root). Give a path inside it.")]
     Outside(String),
-    /// It, or a folder on its path, was exchanged with a link while it was used.
+    /// It, or a folder in its path, was replaced with a link while in use.
     #[error("'{0}' was replaced while it was used. Try again.")]
     Replaced(String),
-    /// Nothing can be written through it.
+    /// A link without a target, which cannot be written through.
     #[error("'{0}' is a link to a file that does not exist. Remove it, or pass another path.")]
     DanglingLink(String),
     /// It is too large.
@@ -58,10 +58,10 @@ pub enum Error {
     /// The system refuses to write it.
     #[error("File '{0}' cannot be written: {1}.")]
     Unwritable(String, std::io::Error),
-    /// Its name is not one for a workflow file.
+    /// Its name is not allowed for a workflow file.
     #[error("'{0}' is not a name for a workflow file: it must end in .json and not begin with a dot.")]
     InvalidName(String),
-    /// It exists already, and must not.
+    /// It already exists, but must not.
     #[error("File '{0}' already exists. Give another path or name.")]
     Exists(String),
     /// It is not the version that the caller knows.
@@ -69,7 +69,7 @@ pub enum Error {
         "File '{0}' has changed since: its version is now {1}. Nothing was changed. Read it again before you edit it."
     )]
     Changed(String, String),
-    /// No text of this version is kept.
+    /// The text of this version is not kept.
     #[error(
         "There is no version '{0}' of this file: pass a previousVersionId of edit_workflow. The last 20 are kept in each folder."
     )]
@@ -110,7 +110,7 @@ impl Files {
         read(&directory, name, path)
     }
 
-    /// Opens a file of any size, to be read.
+    /// Opens a file of any size for reading.
     ///
     /// # Errors
     /// As [`read`](Self::read), except that no file is too large.
@@ -137,14 +137,14 @@ impl Files {
         match requested.canonicalize() {
             Ok(found) if inside(&found) => Ok(found),
             Ok(_) => Err(Error::Outside(path)),
-            // Whether a file outside exists is not revealed.
+            // It is not revealed whether a file outside exists.
             Err(_) if !inside(&nearest_existing(&lexically(&requested))) => Err(Error::Outside(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::Missing(path)),
             Err(error) => Err(Error::Unreadable(path, error)),
         }
     }
 
-    /// The file that a path leads to, which need not exist; its folder must.
+    /// The file that a path leads to; it may not exist, but its folder must.
     pub(super) fn resolve_new(&self, path: &str) -> Result<PathBuf, Error> {
         match self.resolve(path) {
             Err(Error::Missing(..)) => {}
@@ -192,12 +192,12 @@ impl Files {
 fn open(directory: &Directory, name: &OsStr, path: &str) -> Result<File, Error> {
     let unreadable = |error| unreadable(path, error);
     let not_a_file = || Error::NotAFile(path.to_owned());
-    // Before it is opened: opening a pipe releases the program that waits to write into it.
+    // Before opening it: opening a pipe would release a program that waits to write to it.
     if !directory.is_file(name).map_err(unreadable)? {
         return Err(not_a_file());
     }
     let file = directory.open_file(name).map_err(unreadable)?;
-    // And after: it may have been replaced in between.
+    // And afterwards: it may have been replaced in between.
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(not_a_file());
     }
@@ -230,7 +230,7 @@ fn nearest_existing(path: &Path) -> PathBuf {
     path.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_default()
 }
 
-/// A path without `.` and `..`, for one that does not exist and has no links to follow.
+/// A path without `.` and `..`, for one that does not exist and so has no links to follow.
 fn lexically(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut plain = PathBuf::new();

@@ -62,7 +62,7 @@ fn outline(body: impl BufRead) -> Result<Outline, ReadError> {
     Ok(outline)
 }
 
-/// What the list needs of a file.
+/// The members of a file that the list needs.
 #[derive(Default)]
 struct Outline {
     id: Option<String>,

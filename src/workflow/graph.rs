@@ -27,7 +27,7 @@ const RAW_BYTES: usize = 1024 * 1024;
 /// Bytes held of one `{node, type, index}`.
 const TARGET_BYTES: usize = 8 * 1024;
 
-/// What a held target counts for at least: it has a name, a type and an index.
+/// The fewest bytes that a held target counts as: it has a name, a type and an index.
 const MIN_TARGET_BYTES: usize = 40;
 
 /// Bytes held of the parameters that decide a node's outputs: several hundred rules of a Switch.
@@ -49,8 +49,8 @@ pub struct Graph {
     pub connections: Option<Excerpt>,
 }
 
-/// A node and its neighbours, one for each connection, by name. Parentheses after the name hold what the name
-/// alone does not say: a connection type other than `main`, the output if the source uses several or n8n
+/// A node and its neighbours, one for each connection, by name. Parentheses after the name add details:
+/// a connection type other than `main`, the output if the source uses several or n8n
 /// labels it, the input if the target uses several: `Merge (output 1: false, input 0)`.
 #[derive(Debug, Default)]
 pub struct GraphNode {
@@ -67,7 +67,7 @@ pub struct GraphNode {
     labels: OutputLabels,
 }
 
-/// One connection, on its way into the graph.
+/// One connection, before it is added to the graph.
 struct Edge {
     source: String,
     kind: String,
@@ -92,7 +92,7 @@ impl Projection for GraphProjection {
     }
 }
 
-/// What is read of a workflow.
+/// The members that are read of a workflow.
 #[derive(Default)]
 struct WorkflowMembers {
     graph: Graph,
@@ -117,7 +117,7 @@ impl WorkflowMembers {
     }
 }
 
-/// What is read of a node.
+/// The members that are read of a node.
 #[derive(Default)]
 struct NodeMembers {
     id: String,
@@ -259,7 +259,7 @@ fn with_details(name: &str, details: &[String]) -> String {
     if details.is_empty() { name.to_owned() } else { format!("{name} ({})", details.join(", ")) }
 }
 
-/// How many outputs and inputs each node uses, by connection type: the highest index and one.
+/// How many outputs and inputs each node uses, by connection type: the highest index plus one.
 struct PortsInUse<'a> {
     outputs: HashMap<(&'a str, &'a str), usize>,
     inputs: HashMap<(&'a str, &'a str), u64>,
@@ -277,7 +277,7 @@ impl<'a> PortsInUse<'a> {
         in_use
     }
 
-    /// What a connection's two names do not say.
+    /// The details of a connection that its two names do not say.
     fn details(&self, edge: &Edge, labels: Option<&OutputLabels>) -> Vec<String> {
         let outputs = self.outputs.get(&(edge.source.as_str(), edge.kind.as_str())).copied().unwrap_or(1);
         let inputs = self.inputs.get(&(edge.target.as_str(), edge.kind.as_str())).copied().unwrap_or(1);

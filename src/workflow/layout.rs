@@ -1,4 +1,4 @@
-//! How a JSON text is laid out, so that an edited file still looks as its owner wrote it.
+//! How a JSON text is laid out, so that an edited file keeps the style of its owner.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ impl Layout {
         text
     }
 
-    /// Lays out a value that follows this white space: on lines of its own if that is one.
+    /// Lays out a value that follows this white space: on separate lines if that contains a line break.
     pub(super) fn value(&self, value: &Value, lead: &str) -> String {
         match lead.rfind('\n') {
             Some(at) => {
@@ -51,12 +51,12 @@ impl Layout {
         }
     }
 
-    /// The white space before a value of a container that is inside so many others.
+    /// The white space before a value at this nesting depth.
     pub(super) fn line(&self, depth: usize) -> String {
         self.indent.as_ref().map_or_else(String::new, |indent| format!("\n{}", indent.repeat(depth)))
     }
 
-    /// What stands between a name and its value.
+    /// The separator between a name and its value.
     pub(super) fn colon(&self) -> &'static str {
         if self.indent.is_some() { ": " } else { ":" }
     }
@@ -120,7 +120,7 @@ impl Writer<'_> {
         taken
     }
 
-    /// Opens an object or an array, and closes an empty one; returns the length in bytes of what it copied.
+    /// Opens an object or an array, and closes an empty one; returns the length of the copied text in bytes.
     fn open(&mut self, rest: &str, bracket: char) -> usize {
         let close = if bracket == '{' { '}' } else { ']' };
         let inside = rest[1..].trim_start();

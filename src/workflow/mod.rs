@@ -1,5 +1,5 @@
-//! Workflow documents: what is shown of one, how its nodes are connected, how it is edited, and what n8n accepts of
-//! it. Pure except for workflow files; HTTP is not known here.
+//! Workflow documents: how they are shown, how their nodes are connected, how they are edited, and what n8n accepts. Pure
+//! except for workflow files; HTTP is not known here.
 //!
 //! n8n's own workflows stream through [`outline`], [`graph`], [`node`] and [`raw`], which hold a bounded part of
 //! them. A workflow that is changed is a [`Document`], held in full.

@@ -18,7 +18,7 @@ pub struct Outline {
     pub name: String,
     /// Whether it is active.
     pub active: bool,
-    /// The published version, compared with what is saved.
+    /// The published version, compared with the saved one.
     pub published: PublishedVersion,
     /// n8n's id of the saved version.
     pub version: Option<String>,
@@ -59,7 +59,7 @@ impl Outline {
     }
 }
 
-/// What is read of a workflow.
+/// The members that are read of a workflow.
 #[derive(Default)]
 struct WorkflowMembers {
     outline: Outline,
@@ -116,7 +116,7 @@ impl Projection for OutlineProjection {
     }
 }
 
-/// What is read of a list of workflows.
+/// The members that are read of a list of workflows.
 #[derive(Default)]
 struct ListMembers {
     /// `None` if there is no list.

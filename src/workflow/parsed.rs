@@ -1,5 +1,5 @@
-//! A workflow that is read as a whole, to be checked: with U+FFFD in place of each half of a surrogate pair, so that nothing in
-//! it has to be left out.
+//! A workflow that is read as a whole, for checking: with U+FFFD in place of each half of a surrogate pair, so that
+//! nothing has to be left out.
 //!
 //! ```
 //! use n8n_lens::workflow::Document;
@@ -29,11 +29,11 @@ pub const NOTE: &str = "n8n-nodes-base.stickyNote";
 pub struct Parsed {
     /// In the order of the workflow.
     pub nodes: Vec<ParsedNode>,
-    /// What is not a connection is skipped.
+    /// Anything but a connection is skipped.
     pub connections: Vec<Connection>,
 }
 
-/// A node. A member that is missing or of another type is as n8n takes it: empty, 1, `false`.
+/// A node. A member that is missing or of another type is read as n8n reads it: empty, 1, `false`.
 #[derive(Debug)]
 pub struct ParsedNode {
     /// Its id.
@@ -44,11 +44,11 @@ pub struct ParsedNode {
     pub node_type: String,
     /// The version of its type.
     pub version: f64,
-    /// Whether n8n passes over it.
+    /// Whether n8n skips it.
     pub is_disabled: bool,
     /// What happens if it fails.
     pub on_error: Option<String>,
-    /// What its webhook is known by.
+    /// The id of its webhook.
     pub webhook_id: Option<String>,
     /// Its parameters.
     pub parameters: Map<String, Value>,
@@ -93,29 +93,29 @@ impl ParsedNode {
         }
     }
 
-    /// Whether it is of this full type.
+    /// Whether it has this full type.
     pub fn is(&self, node_type: &str) -> bool {
         self.node_type == node_type
     }
 
-    /// The string parameter of this name.
+    /// The string parameter with this name.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.get(name)?.as_str()
     }
 
-    /// What is at a JSON Pointer below the parameters.
+    /// The value at a JSON Pointer below the parameters.
     pub fn at(&self, pointer: &str) -> Option<&Value> {
         let way = pointer.strip_prefix('/')?;
         let (first, rest) = way.split_at(way.find('/').unwrap_or(way.len()));
         self.parameters.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
     }
 
-    /// A member as it was written.
+    /// The raw text of a member.
     pub fn raw(&self, name: &str) -> Option<&RawValue> {
         self.members.get(name).map(AsRef::as_ref)
     }
 
-    /// A member, whatever it is.
+    /// A member of any type.
     pub fn member(&self, name: &str) -> Option<Value> {
         read(&self.members, name)
     }

@@ -1,17 +1,17 @@
-//! How the published version of a workflow relates to what is saved.
+//! How the published version of a workflow relates to the saved one.
 //!
 //! n8n 2 keeps two versions of the nodes and connections: the saved one, which its editor shows (`versionId`), and the
 //! published one, which runs in production (`activeVersionId`). A name and settings have no versions: they apply at once.
 
 use serde::Serialize;
 
-/// The published version, compared with what is saved.
+/// The published version, compared with the saved one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PublishedVersion {
-    /// What is saved is published.
+    /// The saved version is published.
     Same,
-    /// It is older: what was saved since is a draft.
+    /// It is older: changes saved since are a draft.
     Older,
     /// None: the workflow is not active.
     #[default]

@@ -1,4 +1,4 @@
-//! n8n's own object as a bounded copy, without data that is repeated or can hold secrets.
+//! n8n's own object as a bounded copy, without data that is duplicated or can hold secrets.
 
 use super::PublishedVersion;
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
@@ -14,7 +14,7 @@ const MEMBER_BYTES: usize = 4 * 1024 * 1024;
 pub struct RawWorkflow {
     /// The object.
     pub workflow: Excerpt,
-    /// The members that the workflow has and the copy does not.
+    /// The members of the workflow that are not in the copy.
     pub left_out: Vec<&'static str>,
 }
 
@@ -24,7 +24,7 @@ impl RawWorkflow {
         matches!(self.workflow.member("active"), Some(Excerpt::Scalar(active)) if active == "true")
     }
 
-    /// The published version, compared with what is saved.
+    /// The published version, compared with the saved one.
     pub fn published(&self) -> PublishedVersion {
         let version = |member| self.workflow.member(member).and_then(Excerpt::text);
         let (saved, published) = (version("versionId"), version("activeVersionId"));

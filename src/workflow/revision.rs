@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::parsed::ParsedNode;
 
-/// What decides what a node outputs, besides its parameters.
+/// The members that decide what a node outputs, in addition to its parameters.
 const DECIDES: [&str; 5] = ["type", "typeVersion", "disabled", "executeOnce", "credentials"];
 
-/// What decides how a node goes on after an error.
+/// The members that decide how a node goes on after an error.
 const ON_ERROR: [&str; 4] = ["onError", "continueOnFail", "alwaysOutputData", "retryOnFail"];
 
-/// The node with the id of this one; with its name, if either has no id.
+/// The node with the same id as this one, or with its name if either has no id.
 pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode) -> Option<&'a ParsedNode> {
     let by_id = nodes.iter().find(|other| node.id.is_some() && other.id == node.id);
     let has_name = |other: &&ParsedNode| other.name == node.name && (node.id.is_none() || other.id.is_none());
@@ -41,7 +41,7 @@ pub fn could_be_same(saved: &[ParsedNode], executed: &[ParsedNode]) -> bool {
     saved.len() == executed.len() && executed.iter().all(is_one)
 }
 
-/// Whether two values have nothing that differs, besides what only one of them has.
+/// Whether two values have no difference other than members that only one of them has.
 fn agrees(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
@@ -55,7 +55,7 @@ fn agrees(one: &Value, other: &Value) -> bool {
 }
 
 fn agree(now: &ParsedNode, then: &ParsedNode, members: &[&str]) -> bool {
-    // `null` and `false` are as if the member were not there.
+    // `null` and `false` are the same as a missing member.
     let value = |node: &ParsedNode, member: &str| {
         node.member(member).filter(|value| !value.is_null() && *value != Value::Bool(false))
     };
@@ -63,7 +63,7 @@ fn agree(now: &ParsedNode, then: &ParsedNode, members: &[&str]) -> bool {
 }
 
 /// Whether a node that ran with `then` has the parameters `now`. The workflow of an execution has every default filled in
-/// (`getNodeParameters` in n8n's `packages/workflow/src/node-helpers.ts`): what only it has, and could be a default, is one.
+/// (`getNodeParameters` in n8n's `packages/workflow/src/node-helpers.ts`): a member that only it has counts as one if it could be one.
 fn ran_with(now: &Value, then: &Value) -> bool {
     match (now, then) {
         (Value::Object(now), Value::Object(then)) => {
@@ -80,7 +80,7 @@ fn ran_with(now: &Value, then: &Value) -> bool {
     }
 }
 
-/// Whether n8n could have filled this in: nothing that people list, and no expression.
+/// Whether n8n could have filled this in: it is neither a list of values nor an expression.
 fn can_be_default(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.is_empty(),

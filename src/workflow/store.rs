@@ -12,27 +12,27 @@ use super::undo::{self, version_of};
 use crate::file_lock::FileLock;
 use crate::json::shorten;
 
-/// The lock file of a folder, on which writers of all processes wait. The system releases the lock when the
-/// process that holds it ends.
+/// The lock file of a folder, on which writers of all processes wait. The system releases the lock when its
+/// process ends.
 const LOCK: &str = ".n8n-lens.lock";
 
-/// What is written, and what it may replace.
+/// What may be written and replaced.
 #[derive(Clone, Debug)]
 pub enum WriteMode {
     /// A new file.
     Create,
     /// A workflow that was read somewhere; it may replace another.
     Save,
-    /// A workflow that the caller wrote, which may replace another. It must not bring members that no workflow has, since
-    /// other programs may read the file, too; those of the workflow that it was made of are kept.
+    /// A workflow that the caller wrote, which may replace another. It must not introduce members that no workflow has, since
+    /// other programs may read the file, too; those of the workflow that it was derived from are kept.
     SaveGiven {
-        /// The workflow that it was made of, if there is one.
+        /// The workflow that it was derived from, if there is one.
         source: Option<Document>,
     },
 }
 
 impl WriteMode {
-    /// The document as it is written over the existing one.
+    /// The document that replaces the existing one.
     fn written(&self, mut document: Document, existing: Option<&Document>) -> Result<Document, Error> {
         if let Self::SaveGiven { source } = self {
             if let Some(source) = source {
@@ -67,16 +67,16 @@ pub struct EditedFile<T> {
     pub is_kept: bool,
 }
 
-/// Makes another text of a workflow's text, or refuses.
+/// Derives a new text from a workflow's text, or refuses.
 pub trait TextEdit<T>: FnOnce(&str) -> Result<(T, String), super::Error> {}
 
 impl<T, F: FnOnce(&str) -> Result<(T, String), super::Error>> TextEdit<T> for F {}
 
-/// Characters of a version in an error.
+/// The most characters of a version in an error.
 const VERSION_CHARS: usize = 100;
 
 impl Files {
-    /// Edits a file: reads it, lets `edit` make another text of it, keeps the text before, and replaces the file.
+    /// Edits a file: reads it, lets `edit` derive a new text, keeps the old text, and replaces the file.
     ///
     /// # Errors
     /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, [`Error::Changed`] if it has
@@ -97,7 +97,7 @@ impl Files {
         })
     }
 
-    /// Replaces a file with the text that `rewrite` makes of its own, which is kept before. It also gets the folder.
+    /// Replaces a file with the result of `rewrite`, after keeping its text. `rewrite` also receives the folder.
     fn rewrite<T>(
         &self,
         path: &str,
@@ -163,7 +163,7 @@ fn check_version(path: &str, text: &str, expected: Option<&str>) -> Result<(), E
     }
 }
 
-/// Locks a folder, after waiting for other writers for a while.
+/// Locks a folder, waiting a while for other writers.
 fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
     FileLock::lock(directory.open_lock(LOCK)).map_err(|error| Error::Unwritable(path.to_owned(), error))
 }
@@ -172,7 +172,7 @@ fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
 fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<()> {
     let temporary = format!(".{}.n8n-lens.tmp", name.to_string_lossy());
     directory.replace(name, text.as_bytes(), &temporary, |temporary| {
-        // Created anew, so that it cannot be a link to elsewhere.
+        // Created anew, so that it cannot be a link to somewhere else.
         let out = directory.create(temporary)?;
         if let Some(permissions) = directory.permissions(name)? {
             if permissions.readonly() {

@@ -1,4 +1,4 @@
-//! The triggers by which a workflow can be started from outside.
+//! The triggers that can start a workflow from outside.
 
 use serde_json::{Map, Value};
 
@@ -73,7 +73,7 @@ fn callable(node: &Members, node_type: &str) -> Option<Trigger> {
     match node_type {
         "n8n-nodes-base.webhook" => {
             let path = string("path").or_else(|| id.clone())?.trim_matches('/').to_owned();
-            // n8n puts the webhook's id before a path with parameters.
+            // n8n prepends the webhook's id to a path with parameters.
             let has_parameters = path.split('/').any(|segment| segment.starts_with(':'));
             let path = if has_parameters { format!("{}/{path}", id?) } else { path };
             let several = parameters.get("httpMethod").and_then(|methods| methods[0].as_str()).map(str::to_owned);

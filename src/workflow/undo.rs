@@ -1,4 +1,4 @@
-//! The texts of workflow files before they were edited, kept in a hidden folder beside them.
+//! The texts of workflow files before they were edited, kept in a hidden folder next to them.
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Result};
@@ -10,29 +10,29 @@ use super::file::FILE_BYTES;
 /// The folder.
 const FOLDER: &str = ".n8n-lens.undo";
 
-/// The most texts of a folder that are kept; the oldest go first.
+/// The most texts kept per folder; the oldest are removed first.
 const MAX_TEXTS: usize = 20;
 
 /// Bytes of all of them.
 const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// How many bytes of a hash name a version.
+/// How many bytes of a hash identify a version.
 const VERSION_BYTES: usize = 8;
 
-/// What names a version of a file: 16 hexadecimal digits that follow from its text.
+/// The version of a file: 16 hexadecimal digits derived from its text.
 pub fn version_of(text: &[u8]) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text);
     digest.as_ref().iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Keeps a text; returns whether it was small enough for that.
+/// Keeps a text; returns whether it was small enough.
 pub(super) fn keep(directory: &Directory, text: &[u8]) -> Result<bool> {
     if text.len() as u64 > MAX_BYTES {
         return Ok(false);
     }
     let folder = directory.open_or_create_folder(FOLDER)?;
     let name = version_of(text);
-    // One that is kept already is written anew: as the newest.
+    // A text that is already kept is written again, so that it counts as the newest.
     folder.replace(name.as_ref(), text, &format!("{name}.tmp"), |temporary| folder.create_private(temporary))?;
     make_room(&folder)?;
     Ok(true)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::json::{Cursor, Keep, Projection, ReadError, member};
 
-/// What is needed of a list of workflows.
+/// The parts of a list of workflows that are needed.
 const KEEP: Keep = Keep::Members(&[(
     "data",
     Keep::EachElement(&Keep::Members(&[("nodes", Keep::EachElement(&Keep::Members(&[("type", Keep::Whole)])))])),

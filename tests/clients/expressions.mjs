@@ -1,4 +1,4 @@
-// n8n's parsers against ours. Reads texts with what we found in them, one JSON object a line, and writes counts to a
+// n8n's parsers against ours. Reads texts with our findings, one JSON object per line, and writes counts to a
 // file: what @n8n/tournament (acorn, for code) refuses against our faults, and with `check` also the chains of members
 // in acorn's trees against our references and names.
 import fs from 'node:fs';
@@ -15,10 +15,10 @@ const SCRIPT = {
   allowSuperOutsideMethod: true,
 };
 
-/** What n8n's `getResolvables` finds. */
+/** The results of n8n's `getResolvables`. */
 const resolvables = (text) => text.match(/({{[\s\S]*?}})/g) ?? [];
 
-/** The expressions of a text, as n8n gives them to tournament. */
+/** The expressions of a text, in the form in which n8n passes them to tournament. */
 const expressions = ({ syntax, text }) => (syntax === 'Template' ? resolvables(text) : [text.slice(1)]);
 
 /** Why n8n refuses a text; '' if it does not. */
@@ -56,7 +56,7 @@ const literal = (node) => {
   return undefined;
 };
 
-/** The links behind an identifier: members (a name or an index), `null` if computed, and calls as lists of arguments. */
+/** The links after an identifier: members (a name or an index), `null` if computed, and calls as lists of arguments. */
 function links(node, around) {
   const found = [];
   for (let up = around.length - 1, inner = node; up >= 0; up--) {
@@ -70,7 +70,7 @@ function links(node, around) {
   return found;
 }
 
-/** As we write a path: its names and indexes, without a method, and whether a length was taken off its end. */
+/** A path in our notation: its names and indexes, without a method, and whether a length was removed from its end. */
 function written(chain) {
   const end = chain.findIndex(({ call, member }) => call || member === null);
   const steps = end < 0 ? [...chain] : chain.slice(0, end);
@@ -109,7 +109,7 @@ function found(line) {
     if (isName && node.name !== '$node') return;
     if (outer?.type === 'Property' && outer.key === node && !outer.computed && !outer.shorthand) return;
     if (outer?.type === 'Property' && outer.shorthand && outer.value === node) return;
-    // `a.$node`: the chain goes on behind the outer member.
+    // `a.$node`: the chain continues after the outer member.
     const chain = isName ? links(outer, around.slice(0, -1)) : links(node, around);
     const [first, ...rest] = chain;
     if (['$json', '$data'].includes(node.name)) add(undefined, 'Item', chain);

@@ -1,4 +1,4 @@
-//! n8n's own parsers against ours, on the published templates that the npm package n8n-mcp holds.
+//! n8n's own parsers against ours, on the published templates in the npm package n8n-mcp.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{folder, installed, run};
 
-/// Node names that break a replacement of text by text.
+/// Node names that break a textual replacement.
 const ODD_NAMES: [&str; 8] = ["it's", "a \"b\"", "a\\", "$&", "${x}", "a}}b", "`", "🎉"];
 
 /// n8n's parsers, and n8n-mcp with its templates.
@@ -38,7 +38,7 @@ fn templates() -> Vec<Value> {
     texts.map(workflow).collect()
 }
 
-/// The texts of a workflow that hold code.
+/// The texts of a workflow that contain code.
 fn codes(workflow: &Value) -> Vec<(Syntax, String)> {
     let of_node = |node: &Value| {
         let (node_type, version) = (node["type"].as_str().unwrap_or_default(), node["typeVersion"].as_f64());
@@ -98,7 +98,7 @@ fn n8ns_parsers_and_ours_agree_on_published_expressions() {
     assert!(counts["found"] * 69 >= counts["refused"] * 54, "{counts:?}");
 }
 
-/// The same with one character more, less or other, so that many are refused.
+/// The same with one character added, removed or changed, so that many are refused.
 #[test]
 #[ignore = "installs n8n's parsers from npm"]
 fn slips_are_no_false_alarms() {

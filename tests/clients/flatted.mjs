@@ -1,5 +1,5 @@
-// npm's `flatted` against ours. `write FILE`: random values, one a line: what flatted writes of it, a tab, and the JSON
-// that n8n would send of it. `check FILE`: reads lines of the same form, and compares what flatted reads with the JSON.
+// npm's `flatted` against ours. `write FILE`: random values, one per line: flatted's text, a tab, and the JSON
+// that n8n would send for it. `check FILE`: reads lines of the same form, and compares what flatted reads with the JSON.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -19,7 +19,7 @@ const pick = (choices) => choices[below(choices.length)];
 const STRINGS = ['', 'a', '0', '1', '12', 'é', '漢字', '🎉', '\ud83d', 'x\udc00y', '\u0000', '\n', '"', '\\', '[{', '"]', ',', '__proto__', 'x'.repeat(300)];
 const SCALARS = [0, -0, 1, -1, 1.5, 1e300, 1e-7, 2 ** 53, NaN, Infinity, true, false, null, undefined];
 
-/** Any value, which may refer to containers that were made before, and to those that it is in. */
+/** Any value, which may refer to containers made before, and to those that contain it. */
 function value(depth, known) {
   if (depth === 0 || below(3) === 0) return below(2) ? pick(STRINGS) : pick(SCALARS);
   if (known.length && below(5) === 0) return pick(known);
@@ -33,7 +33,7 @@ function value(depth, known) {
   return made;
 }
 
-/** n8n's `replaceCircularReferences`, but that no names are left out. */
+/** n8n's `replaceCircularReferences`, except that no names are left out. */
 function withoutCycles(value, path = new Set()) {
   if (typeof value !== 'object' || value === null) return value;
   if (path.has(value)) return '[Circular Reference]';

@@ -1,4 +1,4 @@
-//! npm's `flatted` in both directions: what it writes is read here, and what the tests write it reads.
+//! npm's `flatted` in both directions: its output is read here, and it reads the output of the tests.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::{folder, run};
 /// The version in n8n 2.41.
 const FLATTED: &str = "flatted@3.4.2";
 
-/// What is left of a text, as the filter writes it.
+/// The part of a text that the filter keeps, as it writes it.
 fn pruned(json: &str) -> Vec<u8> {
     let mut pruner = Pruner::new(Keep::Whole, 0..0);
     let mut left = pruner.feed(json.as_bytes()).unwrap();

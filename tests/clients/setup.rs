@@ -1,4 +1,4 @@
-//! Clients from npm connect to n8n-lens as `n8n-lens setup` has configured them.
+//! Clients from npm connect to n8n-lens as `n8n-lens setup` configured them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::{installed, n8n, run};
 
 const TOKEN: &str = "the-token-of-n8n-lens";
 
-/// A program in a home folder of its own, with the key and the token in its environment.
+/// A program in its own home folder, with the key and the token in its environment.
 fn in_home(home: &Path, program: impl AsRef<Path>, n8n_url: &str) -> Command {
     let binaries = installed().join("node_modules/.bin");
     let path = std::env::var_os("PATH").unwrap();
@@ -40,7 +40,7 @@ fn configured(client: &str, file: &str, connects: impl Fn(&dyn Fn(&str) -> Comma
     run(in_home(home.path(), binary(), &n8n.url()).args(["setup", client, "--remove", "--write"]));
 }
 
-/// What a command prints, if it succeeds.
+/// The output of a command that must succeed.
 fn printed(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -71,7 +71,7 @@ fn gemini_cli_connects_as_configured() {
     });
 }
 
-/// `codex mcp list` does not connect; the app server does, and returns the tools that it has got.
+/// `codex mcp list` does not connect; the app server does, and returns the tools that it received.
 #[test]
 #[ignore = "installs a client from npm"]
 fn codex_connects_as_configured() {

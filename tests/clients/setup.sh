@@ -6,7 +6,7 @@ dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 python=(mcp==2.3.0 opentelemetry-proto==1.45.2)
 node=(node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12
   @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0)
-# What n8n parses expressions with, and n8n-mcp for its 2,352 published workflows. Their programs are not run.
+# The parsers that n8n uses for expressions, and n8n-mcp for its 2,352 published workflows. Their programs are not run.
 parsers=(@n8n/tournament@1.13.0 acorn@8.19.0 n8n-mcp@2.87.0)
 
 wanted="${python[*]} ${node[*]} ${parsers[*]}"

@@ -93,7 +93,7 @@ impl Worker<'_> {
     }
 }
 
-/// Three processes work while `disturb` runs, which gets their pids.
+/// Three processes work while `disturb` runs, which receives their pids.
 fn disturbed(kind: Kind, disturb: impl FnOnce(&[AtomicU32; 3], &Acknowledged)) {
     let database = Database::new(kind);
     import(&database, 3, 3);

@@ -148,7 +148,7 @@ mod slow {
             assert_eq!(refused + turned_away, WRONG, "{answers:?}");
             assert!((4..30).contains(&refused), "{refused} attempts were verified");
 
-            // The right passkey of the agent itself is accepted soon afterwards.
+            // The agent's own correct passkey is accepted soon afterwards.
             let begun = Instant::now();
             while authenticate(server, flooding, "agt_0", "key_0")["success"] == false {
                 assert!(begun.elapsed() < Duration::from_secs(10), "the agent stays locked out");

@@ -1,4 +1,4 @@
-//! PostgreSQL servers that are silent, or send more than anyone asked for.
+//! PostgreSQL servers that are silent, or send more than requested.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,11 +9,11 @@ use crate::support::hostile_postgres::Server;
 /// Three times as long as the database may take to answer.
 const SOON: Duration = Duration::from_secs(45);
 
-/// More than a process needs that has done nothing yet.
+/// More than a process needs that has not done anything yet.
 #[cfg(target_os = "linux")]
 const MEMORY: u64 = 100 * 1024 * 1024;
 
-/// What the process says at its end.
+/// The last message of the process.
 fn given_up(server: Server, url: &str) -> String {
     let mut command = binary();
     command.args(["coordinate", "--db", url]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -38,7 +38,7 @@ fn given_up(server: Server, url: &str) -> String {
 mod slow {
     use super::*;
 
-    /// The process ends, says why, and has not taken what the server announced.
+    /// The process ends with an explanation, and has not read what the server announced.
     #[test]
     #[ignore = "slow: 20 s"]
     fn servers_that_are_silent_or_flood_are_given_up() {

@@ -1,4 +1,4 @@
-//! What MCP clients see: tools, resources and prompts.
+//! The view of MCP clients: tools, resources and prompts.
 
 use n8n_lens::coordination::admin;
 use n8n_lens::coordination::tools::TOOLS;
@@ -270,7 +270,7 @@ fn an_execution_with_the_status_error_is_not_a_failed_call() {
     });
 }
 
-/// What a tool answers, as a resource shows it.
+/// A tool's answer in the form of a resource.
 fn without_success(mut answer: Value) -> Value {
     answer.as_object_mut().unwrap().shift_remove("success");
     answer

@@ -1,4 +1,4 @@
-//! The files of an SQLite database are deleted or replaced while processes have it open: nothing that is
+//! The files of an SQLite database are deleted or replaced while processes have it open: nothing that was
 //! acknowledged is lost, and the error says what to do.
 
 use std::fs::rename;
@@ -14,7 +14,7 @@ use crate::instance::{Instance, administer, administer_with};
 use crate::on_each_database;
 use crate::races::serve;
 
-/// The error that calls get, and the health check with it.
+/// The error that calls and the health check return.
 const REPLACED: &str = "The database file was deleted or replaced while this process had it open, so nothing can be read \
                         or stored. Put the file back, or restart this process to use the file that is there now.";
 

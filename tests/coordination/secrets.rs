@@ -90,7 +90,7 @@ fn secrets_are_not_stored_or_logged() {
 #[test]
 fn an_unknown_agent_takes_as_long_as_a_known_one() {
     on_each_database(|kind| {
-        // On a busy machine calls take any time, but as much work as on an idle one.
+        // On a busy machine calls take any amount of time, but as much work as on an idle one.
         let ratio = timing(kind, 20, processor_time);
         assert!((0.7..1.43).contains(&ratio), "{ratio}");
     });
@@ -136,8 +136,8 @@ fn timing(kind: Kind, calls: usize, clock: impl Fn() -> f64) -> f64 {
         let authenticate = TOOLS.iter().find(|tool| tool.name == "authenticate").unwrap();
         let mut times = [0.0, 0.0];
         for at in 0..calls {
-            // Threads take turns, and memory costs one of them more than another: neither kind of call may
-            // have the same thread each time.
+            // Threads take turns, and memory costs one of them more than another: no kind of call may
+            // use the same thread each time.
             for who in if at % 2 == 0 { [0, 1] } else { [1, 0] } {
                 let agent = [format!("agt_{at}"), format!("agt_unknown_{at}")][who].clone();
                 let Value::Object(given) = json!({"agent_id": agent, "passkey": "wrong", "project_id": "prj_0"}) else {

@@ -153,7 +153,7 @@ fn answers_of_64_mib(kinds: &[&str]) {
         assert_eq!((status, code.as_str()), (500, "TOOL_EXECUTION_ERROR"), "{kind}");
         assert!(message.contains("67108864 bytes"), "{message}");
     }
-    // One that is too large to be buffered.
+    // One answer that is too large to be buffered.
     let (_, code, message, _) = gateway.call("a", "big", json!({"bytes": 4 * MIB_64, "kind": "text"})).failure();
     assert_eq!((code.as_str(), message.contains("67108864 bytes")), ("TOOL_EXECUTION_ERROR", true));
     // The server was not restarted.

@@ -1,5 +1,5 @@
-//! A remote server that breaks every rule, through the real binary: each call gets the right error within its timeout,
-//! no secret is shown, memory stays bounded, and other calls and servers notice nothing.
+//! A remote server that breaks every rule, through the real binary: each call returns the right error within its timeout,
+//! no secret is shown, memory stays bounded, and other calls and servers are not affected.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -15,12 +15,12 @@ use crate::wait::eventually;
 
 /// In a header for the remote server, and echoed by it.
 const HEADER: &str = "h3ader-Wm6Rx1Qz8Bt4";
-/// In its address.
+/// In the server's address.
 const PASSWORD: &str = "p4ssword-Lc9Dn5Sg3Fv0";
 const QUERY: &str = "qu3ry-Ea2Yh7Ji4Ok6";
 
 const TIMEOUT_MS: u64 = 2000;
-/// Of calls that get an answer, also on a busy machine.
+/// For calls that succeed, even on a busy machine.
 const LONG_TIMEOUT_MS: u64 = 30_000;
 
 /// The most memory that the gateway may use, in bytes: twice the largest event.
@@ -128,7 +128,7 @@ fn tool_error(id: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": {"isError": true, "content": content}}).to_string()
 }
 
-/// What a server may quote of a request.
+/// What a server may quote from a request.
 fn echo(words: &str) -> String {
     format!("{words}: x-api-key: {HEADER} for /mcp?token={QUERY}, password {PASSWORD}")
 }
@@ -202,8 +202,7 @@ fn secrets_in(text: &str) -> Vec<&'static str> {
     [HEADER, PASSWORD, QUERY].into_iter().filter(|secret| text.contains(secret)).collect()
 }
 
-/// The most memory that a process has used, in bytes.
-/// Makes a call that is to fail; returns what is wrong with its answer.
+/// Makes a call that must fail; returns the problem with its answer.
 fn wrong(gateway: &Gateway, server: &str, (tool, _, expected): &Fault, timeout_ms: u64) -> Option<String> {
     let begun = Instant::now();
     let called = gateway.call(server, tool, json!({}));
@@ -215,14 +214,14 @@ fn wrong(gateway: &Gateway, server: &str, (tool, _, expected): &Fault, timeout_m
         .then(|| format!("{tool}: {took:?} {:.300}, expected {expected:?}, {shown:?}", called.text))
 }
 
-/// Stops the gateway, and searches all that it has logged.
+/// Stops the gateway, and searches everything that it logged.
 fn assert_no_secret_is_logged(gateway: &Gateway) {
     let has_secret = |line: &str| (!secrets_in(line).is_empty()).then(|| line.to_owned());
     gateway.signal("TERM");
     assert_eq!(gateway.http.stderr.find(Duration::from_secs(30), has_secret), None);
 }
 
-/// Each fault on a connection of its own, all at once.
+/// Each fault on its own connection, all at once.
 #[test]
 fn every_fault_is_the_right_error_in_time() {
     let server = Server::start(remote);
@@ -253,7 +252,7 @@ fn every_fault_is_the_right_error_in_time() {
     assert_no_secret_is_logged(&gateway);
 }
 
-/// One after the other: each takes all that a machine has.
+/// One after the other: each uses the whole machine.
 #[test]
 fn floods_stay_with_their_call() {
     const FLOOD_TIMEOUT_MS: u64 = 200;
@@ -308,7 +307,7 @@ fn a_flood_of_tools_takes_little_memory() {
     assert!(peak < 150_000_000, "{peak} bytes");
 }
 
-/// What is not cut is right.
+/// Answers that are not cut are correct.
 #[test]
 fn an_answer_cut_at_any_byte_is_an_error() {
     let server = Server::start(remote);

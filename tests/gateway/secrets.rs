@@ -1,4 +1,4 @@
-//! The secrets of a configuration do not leak: environments, arguments, headers, addresses and tokens are in no
+//! The secrets of a configuration do not leak: environments, arguments, headers, addresses and tokens appear in no
 //! response and in no log, and are sent to no other server.
 
 use std::fs::File;
@@ -213,7 +213,7 @@ fn headers_are_not_sent_to_another_host() {
     }
 }
 
-/// Each secret, at many places around the end of what is kept of a line.
+/// Each secret, at many places around the end of the kept part of a line.
 #[test]
 fn secrets_that_a_child_prints_are_not_logged() {
     let gateway = Logged::start(&json!({"a": trusted(&[])}));

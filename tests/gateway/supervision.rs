@@ -160,7 +160,7 @@ fn a_server_that_fails_at_startup_is_restarted() {
     gateway.wait_for_status("once", "available");
 }
 
-/// However soon it exits after it has printed something.
+/// Even if it exits right after it has printed something.
 #[test]
 fn each_exit_logs_the_end_of_standard_error() {
     let names = (0..8).map(|n| (format!("s{n}"), child(&["--crash-at-start"])));
@@ -384,7 +384,7 @@ fn large_answers_leave_no_memory_behind() {
     assert!(after < before + 20_000_000, "{before} bytes before, {after} after");
 }
 
-/// Eight clients do not read answers of 16 MiB: 64 MiB may wait, and the answers that have waited longest are given up.
+/// Eight clients do not read answers of 16 MiB: 64 MiB may wait, and the answers that have waited longest are dropped.
 #[test]
 fn answers_that_are_never_read_are_given_up() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));

@@ -1,4 +1,4 @@
-//! The page inside an MCP client (MCP Apps): who sees it, and what it is answered. The page itself is tested in a browser
+//! The page inside an MCP client (MCP Apps): who sees it, and how its calls are answered. The page itself is tested in a browser
 //! (`tests/view`).
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ fn n8n() -> Server {
     server::n8n(HashMap::from([("42".to_owned(), body)]))
 }
 
-/// What a client can do that shows pages of this type.
+/// The capabilities of a client that shows pages of this type.
 fn extension(media_type: &str) -> Value {
     json!({"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": [media_type]}}})
 }
@@ -42,7 +42,7 @@ fn name(tool: &Value) -> &str {
     tool["name"].as_str().unwrap()
 }
 
-/// A call as the page makes it.
+/// A call in the form that the page sends.
 fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Result<String, String> {
     let meta = json!({"n8n-lens/reader": "page"});
     text(&client.request("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta})))
@@ -142,7 +142,7 @@ fn a_selection_without_executions_has_no_page() {
     assert!(tools(&mut client)[0].get("_meta").is_none());
 }
 
-/// Since 2026-07-28 every request says what its client can do.
+/// Since 2026-07-28 every request states the capabilities of its client.
 #[test]
 fn each_request_over_http_is_answered_by_what_it_announces() {
     let n8n = n8n();

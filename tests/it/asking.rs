@@ -1,4 +1,4 @@
-//! What the tests of the tools that ask an execution have in common.
+//! Helpers for the tests of the tools that ask about an execution.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Messages of tools in the words of those who read them: arguments and tools for agents, options and commands on a terminal,
-//! what is in sight on the page. And one item is not "1 items".
+//! Messages of tools, worded for their readers: arguments and tools for agents, options and commands on a terminal,
+//! visible controls on the page. And one item is not "1 items".
 
 use std::process::{Command, Stdio};
 
@@ -60,14 +60,14 @@ fn lens(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a person sees of a command before the data of the execution, in one line.
+/// A command's output before the data of the execution, on one line.
 fn seen(arguments: &[&str]) -> String {
     let shown = pseudoterminal::plain(&lens(arguments), 200).replace('\r', "");
     let said = shown.split("\n\n").next().unwrap();
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Calls of the page that leave something out or are refused, with what the command for them takes.
+/// Calls of the page that leave something out or are refused, with the arguments of the matching command.
 fn questions(file: &str) -> Vec<(&'static str, Value, Vec<String>)> {
     let command =
         |words: &[&str]| [&[words[0], file][..], &words[1..]].concat().iter().map(|&word| word.to_owned()).collect();
@@ -99,7 +99,7 @@ fn questions(file: &str) -> Vec<(&'static str, Value, Vec<String>)> {
     ]
 }
 
-/// `text` without what it quotes.
+/// `text` without its quoted parts.
 fn unquoted(text: &str) -> String {
     let quotes = regex::Regex::new(r"(?:^|[^\w])'(?:[^'\\]|\\.)*'").unwrap();
     quotes.replace_all(text, " ").into_owned()
@@ -107,7 +107,7 @@ fn unquoted(text: &str) -> String {
 
 #[test]
 fn people_read_options_and_what_is_in_sight() {
-    // One is one.
+    // "1" takes the singular.
     let plural = regex::Regex::new(r"\b1 (?:more )?(?:runs|items|nodes|hits|outputs|inputs|fields|steps)\b").unwrap();
     for count in [1, 2, 12] {
         let (_folder, file) = saved(&body(count));

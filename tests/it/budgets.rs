@@ -38,7 +38,7 @@ fn check(text: &str, limit: usize, what: &str) -> Value {
     assert!(tokens <= limit, "{what}: {tokens} tokens of {limit}");
     let answer: Value = serde_json::from_str(text).unwrap();
     let more = !answer["data"]["truncated"].is_null() || !answer["data"]["omittedNodes"].is_null();
-    // Items that the limit of items excludes do not count.
+    // Items beyond the item limit do not count.
     let clipped =
         answer["data"]["truncated"]["clippedValues"].as_u64().is_some() || !answer["data"]["omittedNodes"].is_null();
     if more && clipped {
@@ -63,7 +63,7 @@ fn every_fixture_node_fits_three_budgets() {
     check_three_budgets(0..60_000);
 }
 
-/// Checks 20 nodes of all executions of so many bytes.
+/// Checks 20 nodes of all executions with this many bytes.
 fn check_three_budgets(bytes: Range<usize>) {
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let nodes = oracle::nodes(&fixtures::parse(&body));
@@ -154,7 +154,7 @@ fn pages_of_items_skip_none() {
     page_through(40);
 }
 
-/// Reads pages until so many items were shown.
+/// Reads pages until this many items were shown.
 fn page_through(items: u64) {
     let body = fixtures::execution("i_mid_10mb");
     let mut offset = 0;
@@ -299,7 +299,7 @@ fn every_output_and_input_shows_its_first_item_before_any_shows_a_second() {
     first_items_come_first(0..60_000, &[(2, 1000)]);
 }
 
-/// Checks every node of all executions of so many bytes, with these limits of items and tokens.
+/// Checks every node of all executions with this many bytes, with these limits of items and tokens.
 fn first_items_come_first(bytes: Range<usize>, limits: &[(u64, usize)]) {
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let value = fixtures::parse(&body);

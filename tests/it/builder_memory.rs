@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
 
-/// Bytes of a text in a workflow: a call with it is nearly as large as calls can be.
+/// Bytes of a text in a workflow: a call with it is almost as large as calls can be.
 const LARGE: usize = 15 << 20;
 
 struct Builder(McpClient);
@@ -45,7 +45,7 @@ fn workflows_in_memory_are_limited_by_their_bytes() {
     assert!(!builder.holds(&small));
     let held: Vec<_> = ids.iter().map(|id| builder.holds(id)).collect();
     assert_eq!(held, [vec![false; 2], vec![true; 17]].concat());
-    // One that grows pushes the oldest out, but never itself.
+    // A growing one displaces the oldest, but never itself.
     let oldest = &ids[2];
     let node = json!({"workflowId": oldest, "nodeType": "n8n-nodes-base.set", "parameters": {"text": large}});
     builder.call("node_add", node);

@@ -138,7 +138,7 @@ fn secrets_in_items_are_masked_on_request() {
     assert_eq!(json(&masked)["data"]["output"]["items"][0]["json"]["headers"]["Authorization"], "[redacted]");
 }
 
-/// By the names that the documentation lists, however their words are joined.
+/// By the documented names, however their words are joined.
 #[test]
 fn documented_secrets_are_masked() {
     let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md")).unwrap();

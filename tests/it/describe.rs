@@ -131,7 +131,7 @@ fn splits_name_causes_and_hardly_anything_else() {
         "twice_in_the_sheet: All pages",
         "twice_in_the_sheet: Row",
     ];
-    // An article occurs in several orders, which is no cause.
+    // An article occurs in several orders, which is not a cause.
     let false_leads = ["child_keeps_the_last.child: When called", "child_keeps_the_last: Lines"];
     let mut expected = [&causes[..], &false_leads].concat();
     splits.sort();

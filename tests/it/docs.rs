@@ -36,22 +36,22 @@ const FOREIGN_OPTIONS: [&str; 16] = [
     "--universal",
 ];
 
-/// Variables that packages set or read, and no option.
+/// Variables that packages set or read, which are not options.
 const PACKAGE_VARIABLES: [&str; 2] = ["N8N_LENS_LAUNCHER", "N8N_LENS_LAUNCHER_PID"];
 
 /// Variables of n8n itself, and of the tests, that the documentation mentions.
 const OTHER_VARIABLES: [&str; 5] = ["N8N_EXECUTION", "N8N_PID", "N8N_STORAGE_PATH", "N8N_STORE", "N8N_USER_FOLDER"];
 
-/// What begins like this is a path of the repository.
+/// Code spans that begin like this are paths in the repository.
 const OWN_FOLDERS: [&str; 7] = ["benches/", "docs/", "fixtures/", "fuzz/", "packaging/", "src/", "tests/"];
 
-/// Where the packaging scripts leave what they make.
+/// Where the packaging scripts put their output.
 const MADE_FOLDERS: [&str; 2] = ["packaging/dist", "packaging/out"];
 
-/// Above the commands in help.
+/// The headings above the commands in help.
 const COMMAND_HEADINGS: [&str; 5] = ["Look at executions:", "Change and prove:", "Serve:", "Set up:", "Commands:"];
 
-/// Above the options in help.
+/// The headings above the options in help.
 const OPTION_HEADINGS: [&str; 2] = ["Options:", "Connection to n8n:"];
 
 /// The example of a tool to add.
@@ -101,13 +101,13 @@ fn block<'a>(page: &'a str, text: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("no code block contains {text:?}"))
 }
 
-/// What is in backticks outside of code blocks.
+/// The texts in backticks outside code blocks.
 fn code_spans(page: &str) -> Vec<&str> {
     let prose = lines(page).filter(|(language, _)| language.is_none());
     prose.flat_map(|(_, line)| line.split('`').skip(1).step_by(2)).collect()
 }
 
-/// What a page asks its reader to type: shell blocks, the prompts of console blocks, and code spans.
+/// The commands that a page asks its reader to type: shell blocks, the prompts of console blocks, and code spans.
 fn typed(page: &str) -> Vec<String> {
     let blocks = blocks(page).flat_map(|(language, text)| {
         let text = text.replace("\\\n", " ");
@@ -132,7 +132,7 @@ fn shell_commands(line: &str) -> Vec<Vec<String>> {
                 quote = Some(char);
                 word.get_or_insert_default();
             }
-            // A file that is read or written begins a command that is none of ours.
+            // A file that is read or written begins a command that is not ours.
             (None, ' ' | '|' | ';' | '&' | '<' | '>') => {
                 commands.last_mut().unwrap().extend(word.take());
                 if char != ' ' {
@@ -339,7 +339,7 @@ fn commands_in_the_pages_exist() {
     for (path, text) in &*PAGES {
         for line in typed(text) {
             for words in shell_commands(&line) {
-                // The command that a client is to start comes after a lone `--`.
+                // The command for a client to start comes after a lone `--`.
                 let own = words.windows(2).position(|pair| pair == ["--", "n8n-lens"]).map_or(0, |at| at + 1);
                 let checked = match words[own].as_str() {
                     "n8n-lens" => check_command(&words[own + 1..]),
@@ -550,7 +550,7 @@ fn the_builder_page_builds_its_workflow() {
     let packages = root().join("fixtures/catalogue");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let script = block(page("docs/builder.md"), "call workflow_create");
-    // As written, but with packages that are here.
+    // Verbatim, except for packages that are available here.
     let script = script
         .replace("catalogue update", &format!("catalogue update --from '{}'", packages.display()))
         .replace(":3000", &format!(":{port}"))

@@ -1,4 +1,4 @@
-//! `check_workflow` on executions in which one expression is wrong, and on others in which none is: every wrong one is named
+//! `check_workflow` on executions with one wrong expression, and on others with none: every wrong one is named
 //! with its counts and the first item, and nothing else.
 //!
 //! The bodies in `fixtures/expressions` come from a real n8n; `make.mjs` in the same folder makes them.
@@ -15,18 +15,18 @@ use crate::mcp_client::McpClient;
 use crate::random::Random;
 use crate::workflows::call;
 
-/// What is wrong in an execution.
+/// The mistake planted in an execution.
 struct Planted {
     execution: &'static str,
     rule: &'static str,
     node: &'static str,
     parameter: &'static str,
     reference: &'static str,
-    /// How many items have the path, of how many.
+    /// How many items have the path, and out of how many.
     have: [u64; 2],
-    /// What was meant, if it can be told.
+    /// The intended name, if it can be inferred.
     near: &'static str,
-    /// The first item that shows it: of which node, and which.
+    /// The first item that shows it: its node and its number.
     first: (&'static str, u64),
 }
 
@@ -381,7 +381,7 @@ fn checking() -> (tempfile::TempDir, McpClient) {
     (folder, McpClient::start_with("http://127.0.0.1:9", &options))
 }
 
-/// The answer about an execution as it ran.
+/// The check of an execution as it ran.
 fn check(folder: &tempfile::TempDir, client: &mut McpClient, body: &[u8]) -> Value {
     std::fs::write(folder.path().join("execution.json"), body).unwrap();
     call(client, "check_workflow", json!({"executionId": "execution.json", "maxTokens": 25_000}))
@@ -423,10 +423,10 @@ fn each_wrong_expression_is_named_and_nothing_else() {
     assert!(wrong >= 30 && right >= 20, "{wrong} wrong, {right} right");
 }
 
-/// What can be done wrong with a reference.
+/// Possible mistakes in a reference.
 const SLIPS: [&str; 5] = ["a letter lost", "two letters swapped", "another case", "a level too many", "a level lost"];
 
-/// A reference with another end, and the path that it is then.
+/// A reference with a different end, and the path that it then has.
 fn slip(kind: &str, reference: &Reference, written: &str, random: &mut Random) -> Option<(String, Vec<Step>)> {
     let Some(Step::Name(name)) = reference.path.last() else { return None };
     let at = written.rfind(name.as_str())?;
@@ -484,7 +484,7 @@ fn occurs(body: &Value, path: &[Step]) -> bool {
     })
 }
 
-/// One reference of a workflow.
+/// One reference in a workflow.
 struct Place {
     node: usize,
     pointer: String,
@@ -497,7 +497,7 @@ impl Place {
         &self.text[self.reference.range.clone()]
     }
 
-    /// The reference with another last name, like which there is nothing.
+    /// The reference with a last name that resembles no other.
     fn unlike(&self) -> Option<String> {
         let Some(Step::Name(name)) = self.reference.path.last() else { return None };
         let at = self.written().rfind(name.as_str())?;
@@ -505,7 +505,7 @@ impl Place {
     }
 }
 
-/// The body with references written in other ways.
+/// The body with references rewritten.
 fn rewritten(body: &Value, mut changes: Vec<(&Place, String)>) -> Vec<u8> {
     let mut body = body.clone();
     // From the end of a text to its beginning.
@@ -555,7 +555,7 @@ fn slips_in_references_are_found_with_what_was_meant() {
         let places = places(&body);
         // An answer shows twenty problems.
         for places in places.chunks(15) {
-            // Some are not looked up, such as those of nodes that did not run; and some are wrong already.
+            // Some are not looked up, such as those of nodes that did not run; and some are already wrong.
             let unlike: Vec<_> = places.iter().filter_map(|place| Some((place, place.unlike()?))).collect();
             let answer = check(&folder, &mut client, &rewritten(&body, unlike.clone()));
             let is_looked_up = |place: &Place, written: &str| {

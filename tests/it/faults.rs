@@ -11,7 +11,7 @@ use crate::fixtures;
 use crate::mcp_client::{KEY, McpClient};
 use crate::server::{Reply, Request, Server};
 
-/// The answer of `get_execution` with such an n8n.
+/// The answer of `get_execution` from such an n8n.
 fn summary_of(
     handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     arguments: &[&str],
@@ -28,7 +28,7 @@ fn error_of(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Stri
     summary_of(handler, &[]).0.unwrap_err()
 }
 
-/// A handler that knows the number of each request.
+/// A handler that receives the number of each request.
 fn by_number(
     replies: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static,
 ) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
@@ -130,7 +130,7 @@ fn a_refused_connection() {
 fn https_to_a_server_without_tls() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
-    // As Node.js does it.
+    // Like Node.js.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -167,7 +167,7 @@ fn html_from_a_proxy() {
     );
 }
 
-/// Whatever comes before it, and however it is sent.
+/// Whatever precedes it, and however it is sent.
 #[test]
 fn html_with_a_json_content_type() {
     const PAGE: &str = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>to the proxy</body></html>";
@@ -180,7 +180,7 @@ fn html_with_a_json_content_type() {
             assert!(said.contains("<!DOCTYPE html>") && said.contains("login page"), "{said}");
         }
     }
-    // Whatever is asked for.
+    // Whatever is requested.
     let n8n = Server::start(|_| Reply::json(200, PAGE));
     let mut client = McpClient::start(&n8n.url());
     for (tool, arguments) in [

@@ -28,7 +28,7 @@ fn the_fields_agree_with_the_reference_for_every_node() {
     compare_fields(0..60_000);
 }
 
-/// Compares the fields of the nodes of all executions and scenarios of so many bytes.
+/// Compares the fields of the nodes of all executions and scenarios with this many bytes.
 fn compare_fields(bytes: Range<usize>) {
     let bodies = fixtures::executions().into_iter().chain(fixtures::scenarios());
     for (name, body) in bodies.filter(|(_, body)| bytes.contains(&body.len())) {
@@ -37,7 +37,7 @@ fn compare_fields(bytes: Range<usize>) {
         for (node, _) in oracle::nodes(&value).into_iter().take(30) {
             let Some((items, truth)) = fields(&value, &node) else { continue };
             let view = view(&body, &of(&node), &[4096]);
-            // Files and errors of items have no place in the reference.
+            // The reference does not cover files and errors of items.
             let is_json = |path: &str| !path.starts_with("binary") && !path.starts_with("error");
             let ours = view.fields.iter().map(as_json).filter(|field| is_json(field["path"].as_str().unwrap()));
             let truth = truth.into_iter().filter(|field| is_json(field["path"].as_str().unwrap()));
@@ -64,7 +64,7 @@ fn cuts_and_stores_change_nothing() {
     }
 }
 
-/// Sixty orders that are alike.
+/// Sixty similar orders.
 fn orders() -> Vec<Value> {
     let order = |n: usize| {
         json!({"json": {
@@ -84,7 +84,7 @@ fn execution(items: &[Value]) -> Value {
     }}}})
 }
 
-/// The odd values of all nodes after a change to the 18th order.
+/// The outliers of all nodes after a change to the 18th order.
 fn odd_after(change: impl Fn(&mut Value)) -> Vec<(String, u64, String, Option<String>)> {
     let mut items = orders();
     change(&mut items[17]["json"]);
@@ -128,7 +128,7 @@ fn a_rare_value_among_several_common_ones_is_odd() {
     assert_eq!(odd(&[("DHL", 60), ("UPS", 30), ("Hermes", 1), ("GLS", 10)]), hermes);
     assert_eq!(odd(&[("DHL", 99), ("Hermes", 1)]), hermes);
     assert_eq!(odd(&[("DHL", 19), ("Hermes", 1)]), hermes);
-    // No gap: the values become fewer and fewer.
+    // No gap: the counts fall gradually.
     assert_eq!(odd(&[("DHL", 61), ("UPS", 30), ("GLS", 9), ("Hermes", 1)]), None);
     assert_eq!(odd(&[("DHL", 65), ("UPS", 30), ("GLS", 4), ("Hermes", 1)]), None);
     assert_eq!(odd(&[("DHL", 50), ("UPS", 47), ("Hermes", 3)]), None);
@@ -136,7 +136,7 @@ fn a_rare_value_among_several_common_ones_is_odd() {
 
 #[test]
 fn a_string_is_one_value_in_whatever_way_it_is_written() {
-    // The last two are written in more than 64 bytes.
+    // The last two take more than 64 bytes.
     let long = r"\u00e9".repeat(12);
     let [one, two, three, other] = [r"aé\n", r"a\u00e9\n", r"\u0061é\u000a", r"a\\u00e9"];
     let texts = [one, two, one, three, other, two, three, one, other, &long, &long];
@@ -149,7 +149,7 @@ fn a_string_is_one_value_in_whatever_way_it_is_written() {
     assert_eq!(field.lengths.both, Some((3.0, 12.0)));
 }
 
-/// Items with more different values, or longer ones, than are counted one by one.
+/// Items with more different values, or longer ones, than are counted individually.
 fn varied_items(item: impl Fn([&str; 4]) -> String) -> String {
     let number = |n: usize| match n % 7 {
         0 => format!("{}", n * 37 % 1000),

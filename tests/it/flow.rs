@@ -1,4 +1,4 @@
-//! What the summary says about the flow of items: generated executions against the oracle, from both sources.
+//! The summary's statements about the flow of items: generated executions against the oracle, from both sources.
 
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::Projection;
@@ -55,7 +55,7 @@ fn item() -> impl Strategy<Value = Value> {
 /// When the generated executions started: a retry began then, and copied what ran before.
 const STARTED: u64 = 1_795_226_662_500;
 
-/// When a run started, as n8n writes it: by its counter, which can begin again, and in milliseconds; in seconds if n8n recovered
+/// When a run started, as n8n writes it: by its counter, which can start again, and in milliseconds; in seconds if n8n recovered
 /// the run after a crash.
 fn start() -> impl Strategy<Value = Value> {
     let start = (prop::option::weighted(0.9, 0u64..6), -4i64..8, prop::bool::weighted(0.2));
@@ -70,7 +70,7 @@ fn start() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What a node returns: `main` outputs, those of a sub-node of an AI agent, or both.
+/// A node's data: `main` outputs, those of a sub-node of an AI agent, or both.
 fn data() -> impl Strategy<Value = Value> {
     let list = || {
         prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some),
@@ -124,7 +124,7 @@ fn run() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What n8n says about an execution besides its data: how it ended or that it has not, what it has to do with retries, and at
+/// n8n's metadata about an execution: how it ended or that it has not, its role in retries, and at
 /// which node it was when n8n saved it.
 fn circumstances() -> impl Strategy<Value = (Value, Value)> {
     let status = prop::sample::select(vec!["success", "error", "crashed", "waiting", "running", "canceled"]);
@@ -222,7 +222,7 @@ proptest! {
                 prop_assert!(message.contains(&format!(" at node '{node}'")), "{}", message);
             }
         }
-        // That a sub-node returned something does not make it worth a look.
+        // A sub-node that returned something is not worth a look for that alone.
         if message.contains("output no item") {
             let runs = body["data"]["resultData"]["runData"][name.unwrap()].as_array().unwrap();
             prop_assert!(runs.iter().any(|run| oracle::all_items(run) == 0), "{}", body);
@@ -239,7 +239,7 @@ proptest! {
 /// Whether an item can stand for an error in n8n.
 fn may_have_error_items(body: &Value) -> bool {
     let nodes = body["workflowData"]["nodes"].as_array().unwrap();
-    // Each node serves another one, besides where its items go.
+    // Each node serves another one, in addition to where its items go.
     let serves =
         |node: &Value| !body["workflowData"]["connections"][node["name"].as_str().unwrap()]["ai_tool"].is_null();
     nodes.iter().any(|node| oracle::continues(node) || serves(node) || node["type"] == "n8n-nodes-base.executeWorkflow")

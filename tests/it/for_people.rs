@@ -1,4 +1,4 @@
-//! What the command line shows people, on a pseudoterminal.
+//! The command line's output for people, on a pseudoterminal.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -32,7 +32,7 @@ fn lens_with(n8n: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command prints to a terminal of 100 columns, if it ends with this exit code.
+/// The output of a command on a terminal of 100 columns, which must end with this exit code.
 fn shown(arguments: &[&str], code: i32) -> String {
     let command = lens(arguments);
     let output = pseudoterminal::run(&command, 100);
@@ -127,7 +127,7 @@ fn tables_fit_the_terminal() {
             let shown = pseudoterminal::plain(&lens_with(&n8n, arguments), width);
             let rules: Vec<_> = shown.lines().enumerate().filter(|(_, line)| line.starts_with('─')).collect();
             assert_eq!(rules.len(), 1, "{arguments:?}: {shown}");
-            // A command is one line, to be copied.
+            // A command is one line, for copying.
             for line in shown.lines().skip(rules[0].0 - 1).filter(|line| !line.starts_with("Next: ")) {
                 assert!(columns(line) <= usize::from(width), "{arguments:?} at {width}: {line}\n{shown}");
             }

@@ -1,4 +1,4 @@
-//! Responses that are about something else than what was requested, through the real binary.
+//! Responses about something other than what was requested, through the real binary.
 
 use std::sync::Mutex;
 

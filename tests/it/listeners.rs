@@ -1,4 +1,4 @@
-//! Connections and bodies that would use up the server, through the real binary: a flood harms only its sender.
+//! Connections and bodies that would exhaust the server, through the real binary: a flood harms only its sender.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn n8n() -> Server {
     Server::start(|_| Reply::json(200, r#"{"data":[],"nextCursor":null}"#))
 }
 
-/// A body of 19 MiB whose parts are as small as can be.
+/// A body of 19 MiB whose parts are as small as possible.
 fn bomb() -> String {
     let list = vec![r#"{"a":0}"#; 19 * 1024 * 1024 / 8].join(",");
     format!(r#"{{"name":"get_execution","parameters":{{"id":[{list}]}}}}"#)
@@ -61,7 +61,7 @@ fn health_answers_while_large_bodies_are_parsed() {
 const TOKEN: &str = "authorization: Bearer sesame-sesame\r\n";
 const JSON: &str = "content-type: application/json\r\n";
 
-/// A body that is within the limit of a workflow, and one that is within none.
+/// A body that is within the limit of a workflow, and one that is within no limit.
 const LARGE: usize = 19_000_000;
 const TOO_LARGE: usize = 99_000_000;
 
@@ -77,10 +77,10 @@ fn status_of_head(server: &HttpServer, path: &str, length: usize, headers: &[&st
     String::from_utf8_lossy(&status[9..]).into_owned()
 }
 
-/// A request that has to be refused by its head: its path, the length of its body, its headers, and the status.
+/// A request that must be refused by its head: its path, the length of its body, its headers, and the status.
 type Refusal<'a> = (&'a str, usize, &'a [&'a str], &'a str);
 
-/// What each listener refuses, with and without a client that waits to be asked for the body.
+/// The refusals of a listener, with and without a client that waits for permission to send the body.
 fn refuses(server: &HttpServer, refusals: &[Refusal<'_>]) {
     for (path, length, headers, status) in refusals {
         for expect in ["", "expect: 100-continue\r\n"] {
@@ -121,7 +121,7 @@ fn a_head_is_judged_before_its_body_is_read() {
             ("/nowhere", LARGE, &[JSON], "404"),
         ],
     );
-    // A body that is wanted is asked for.
+    // The server asks for a body that it wants.
     assert_eq!(status_of_head(&server, "/mcp", LARGE, &[TOKEN, JSON, "expect: 100-continue\r\n"]), "100");
 }
 
@@ -176,7 +176,7 @@ fn coordination_judges_a_head_before_its_body_is_read() {
     );
 }
 
-/// A client that sends everything before it reads anything sees the answer all the same.
+/// A client that sends everything before it reads anything still sees the answer.
 #[test]
 fn a_refusal_reaches_a_client_that_is_still_sending() {
     let n8n = n8n();

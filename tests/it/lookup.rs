@@ -49,11 +49,11 @@ fn paths(body: &Value) -> Vec<(String, Vec<Step>)> {
     all
 }
 
-/// What can be done wrong with a path.
+/// Possible mistakes in a path.
 const SLIPS: [&str; 6] =
     ["a letter lost", "two letters swapped", "a letter doubled", "another case", "a level lost", "a level too many"];
 
-/// The path with a slip, if it can have one.
+/// The path with a mistake, if it can have one.
 fn slip(kind: &str, path: &[Step], random: &mut Random) -> Option<Vec<Step>> {
     let mut path = path.to_vec();
     let at = random.index(path.len());

@@ -11,10 +11,11 @@
 
 /// The page inside an MCP client, through the real binary.
 mod apps;
-/// Executions that are asked.
+/// Helpers for questions about an execution.
 mod asking;
-/// Answers stay within their budgets, and use them.
+/// Messages of tools, worded for their readers.
 mod audiences;
+/// Answers stay within their budgets, and use them.
 mod budgets;
 /// The builder, through the real binary.
 mod builder;
@@ -44,18 +45,18 @@ mod faults_on_the_wire;
 mod fields;
 /// Executions as n8n stores them, against their bodies.
 mod flatted;
-/// What the summary says about the flow of items.
+/// The summary's statements about the flow of items.
 mod flow;
-/// What the command line shows people.
+/// The command line's output for people.
 #[cfg(target_os = "linux")]
 mod for_people;
 /// Streamable HTTP, through the real binary.
 mod http;
-/// Responses about something else than what was requested.
+/// Responses about something other than what was requested.
 mod identity;
 /// The JSON parsing test suite.
 mod json_suite;
-/// Connections and bodies that would use up the server.
+/// Connections and bodies that would exhaust the server.
 #[cfg(target_os = "linux")]
 mod listeners;
 /// Two hundred calls at once, through the real binary.
@@ -70,7 +71,7 @@ mod many_over_api;
 mod messages;
 /// Pages of a node's items.
 mod node_pages;
-/// A node that is given another type, through the real binary.
+/// A node whose type is replaced, through the real binary.
 mod node_replace;
 /// Lone surrogates and deep nesting, through every command.
 mod odd_text;
@@ -86,7 +87,7 @@ mod properties;
 /// Commands on a pseudoterminal.
 #[cfg(target_os = "linux")]
 mod pseudoterminal;
-/// Questions whose causes are no outliers.
+/// Questions whose causes are not outliers.
 mod questions;
 /// Copies of random workflows reach nothing.
 mod replay_copies;
@@ -109,9 +110,9 @@ mod shutdown;
 mod signals;
 /// The skill that `setup` writes, through the real binary.
 mod skill;
-/// How many requests wait on n8n, and how many bodies are read, at once.
+/// How many requests wait for n8n, and how many bodies are read, at the same time.
 mod slots;
-/// What programs that the binary starts inherit.
+/// What programs started by the binary inherit.
 #[cfg(unix)]
 mod started_programs;
 /// MCP over standard input and output, through the real binary.
@@ -121,15 +122,17 @@ mod store;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
-/// Links that are exchanged while the builder works.
+/// Links that are swapped in while the builder works.
 #[cfg(target_os = "linux")]
 mod symlink_swaps;
-/// What reaches a terminal.
+/// The token cost of ten fixes.
 #[cfg(target_os = "linux")]
 mod ten_fixes;
+/// Output to a terminal.
 mod terminal;
 /// House rules.
 mod tidy;
+/// The timeline of an execution.
 mod timeline;
 /// Schemas, lists and instructions.
 mod tool_schemas;
@@ -137,20 +140,23 @@ mod tool_schemas;
 mod trace;
 /// Bodies whose UTF-8 is not checked again.
 mod trusted;
-/// The page's door.
+/// Executions that are not a plain run from start to end.
 mod unfinished;
+/// Access to the page, through the real binary.
 mod view;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;
 /// Activating workflows, through the real binary.
 mod workflow_activation;
-/// A draft that is not published goes live only on request, through the real binary.
+/// `check_workflow`, through the real binary.
 mod workflow_checks;
 /// Which output of a node leads where, through the real binary.
 mod workflow_connections;
+/// An unpublished draft goes live only on request, through the real binary.
 mod workflow_drafts;
+/// `edit_workflow`, through the real binary.
 mod workflow_edits;
-/// Which files the tools write and read.
+/// The files that the tools write and read.
 #[cfg(unix)]
 mod workflow_files;
 /// The workflow tools, through the real binary.

@@ -1,4 +1,4 @@
-//! Questions about many executions, through the real binary on n8n's own store: groups of failures, and what moved.
+//! Questions about many executions, through the real binary on n8n's own store: groups of failures, and trends.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +23,7 @@ fn execution(id: u64, version: &str) -> Value {
         json!([{"executionIndex": index, "startTime": index, "executionTime": ms,
         "executionStatus": "success", "source": [], "data": {"main": [vec![json!({"json": {"n": id}}); items]]}}])
     };
-    // What is equal in n8n's text varies here, as in life.
+    // Texts that are equal in n8n vary here, as in practice.
     let ms = 300 + (id * 7919) % 97;
     json!({"id": id.to_string(), "workflowId": "w", "status": "success", "finished": true, "mode": "webhook",
         "startedAt": at(id), "stoppedAt": at(id), "workflowVersionId": format!("{version}-0000-4000-8000-000000000000"),
@@ -65,13 +65,13 @@ fn failures_are_grouped_by_what_failed() {
         for id in 1..=60 {
             let version = if id < 30 { "aaaaaaaa" } else { "bbbbbbbb" };
             let body = match id {
-                // A pinned execution is good without saying anything.
+                // A pinned execution is good but says nothing about others.
                 29 => json!({"mode": "manual"}),
                 30 | 33 | 36 => failed(id, version, "A call", http(id, 500)),
                 // The same text with another status, and at another node.
                 31 => failed(id, version, "A call", http(id, 404)),
                 34 => failed(id, version, "constructor", http(id, 500)),
-                // Two texts that differ in a number, one of them quoted in halves of an emoji.
+                // Two texts that differ in a number, one of them quoted with halves of an emoji.
                 10 | 12 => failed(
                     id,
                     version,
@@ -195,7 +195,7 @@ fn an_answer_about_many_fits_its_budget() {
     let store = N8nFolder::wal();
     let connection = store.open();
     for id in 1..=60 {
-        // Letters only: each a kind of its own, until there are more than can be told apart.
+        // Letters only: each is its own kind, until there are more than can be distinguished.
         let word: String = std::iter::repeat_n(char::from(b'a' + (id % 26) as u8), 3 + id as usize).collect();
         let error = json!({"name": format!("Error{word}"), "message": format!("{word} is no good")});
         store.save_with(&connection, &failed(id, "aaaaaaaa", "A call", error));
@@ -266,7 +266,7 @@ fn ids(answer: &Value) -> Vec<String> {
     answer["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Executions whose items, errors and names hold values in all the ways that n8n writes them.
+/// Executions whose items, errors and names contain values in all the ways that n8n writes them.
 fn hiding(store: &N8nFolder) -> Vec<Value> {
     let connection = store.open();
     let with = |id: u64, item: Value| {
@@ -349,7 +349,7 @@ mod slow {
     }
 }
 
-/// Looks for every `step`th piece of the bodies: all executions in which a search of them alone finds it must be found.
+/// Searches for every `step`th piece of the bodies: all executions in which a single search finds it must be found.
 fn agrees_with_each_search(step: usize) {
     let store = N8nFolder::wal();
     let mut bodies = hiding(&store);
@@ -361,7 +361,7 @@ fn agrees_with_each_search(step: usize) {
         bodies.push(body);
     }
     for (at, (_, body)) in fixtures::executions().into_iter().enumerate() {
-        // A lone surrogate cannot be held in a text of Rust.
+        // A Rust text cannot hold a lone surrogate.
         let Ok(mut body) = serde_json::from_slice::<Value>(&body) else { continue };
         if body["data"]["resultData"]["runData"].is_null() || body["status"] == "running" {
             continue;
@@ -373,7 +373,7 @@ fn agrees_with_each_search(step: usize) {
         }
         bodies.push(body);
     }
-    // Pieces of what is in them, wherever it stands, and what is in none.
+    // Pieces that occur, wherever they are, and pieces that do not.
     let mut needles =
         vec!["\\".to_owned(), "\"".to_owned(), "true".to_owned(), "0".to_owned(), "É".to_owned(), "zzzzqq".to_owned()];
     needles.extend(["1", "12", "47", "4711", "17.5", "200", "order", "\\n", "/", "K", "\u{fffd}"].map(str::to_owned));
@@ -400,7 +400,7 @@ fn what_was_not_searched_is_counted_by_its_reason() {
     for id in 1..=4 {
         store.save_with(&connection, &execution(id, "aaaaaaaa"));
     }
-    // Deleted, in an object store, without data, damaged, and in a bundle that is not there.
+    // Deleted, in an object store, without data, damaged, and in a bundle that does not exist.
     let mut deleted = execution(5, "aaaaaaaa");
     deleted["deletedAt"] = json!("2026-10-02T00:00:00.000Z");
     store.save_with(&connection, &deleted);
@@ -417,7 +417,7 @@ fn what_was_not_searched_is_counted_by_its_reason() {
     assert_eq!(answer["message"], "Found in 4 of 4 executions");
     let expected = json!({"deleted": 1, "elsewhere": 1, "noData": 1, "unreadable": 2});
     assert_eq!(answer["data"]["notSearched"], expected, "{answer}");
-    // Only those of the page count.
+    // Only the executions of the page count.
     let first = find(&store, &["--path", "n", "--limit", "1"]);
     assert_eq!(first["data"]["notSearched"], expected, "{first}");
     let second = find(&store, &["--cursor", first["data"]["nextCursor"].as_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! Questions about many executions over n8n's API: how much one call takes of n8n, and what it says about the rest.
+//! Questions about many executions over n8n's API: how much of n8n's capacity one call takes, and what it says about the rest.
 
 use std::collections::HashMap;
 use std::process::{Command, Output};
@@ -90,7 +90,7 @@ fn one_call_reads_fifty_bodies_and_says_so() {
     }
     let expected: Vec<_> = (1..=12).rev().map(|tens| (tens * 10).to_string()).collect();
     assert_eq!((found, pages), (expected, 3));
-    // Few are enough for a few.
+    // For a few results, a few bodies are enough.
     let before = bodies(&n8n);
     assert_eq!(ids(&ask(&n8n, &["find", "order 4711", "--limit", "1"])), ["120"]);
     assert!(bodies(&n8n) - before <= 3);
@@ -109,7 +109,7 @@ fn a_body_that_is_too_large_is_let_go() {
 
 #[test]
 fn a_limit_of_requests_is_respected() {
-    // What is left falls with each body; a tenth is for others.
+    // The remaining quota falls with each body; a tenth is left for others.
     let (handler, left) = (n8n_handler(executions()), AtomicUsize::new(30));
     let n8n = Server::start(move |request| {
         let left = if is_body(request) { left.fetch_sub(1, SeqCst) - 1 } else { left.load(SeqCst) };
@@ -120,7 +120,7 @@ fn a_limit_of_requests_is_respected() {
     assert!((20..=22).contains(&bodies(&n8n)), "{}", bodies(&n8n));
     assert!(answer["data"]["nextCursor"].is_string(), "{answer}");
     assert!(answer["data"]["_guidance"].as_str().unwrap().contains("limit of requests"), "{answer}");
-    // Nothing more is asked for.
+    // No further request is sent.
     let before = bodies(&n8n);
     let refused = lens(&n8n, &["find", "nowhere"]);
     assert!(!refused.status.success() && bodies(&n8n) == before, "{refused:?}");
@@ -182,7 +182,7 @@ fn the_newest_failures_are_grouped() {
     ]);
     assert_eq!(edges, json!([3, "50", "60", "49", 59]), "{answer}");
     assert_eq!((&group["node"], &group["edited"]), (&json!("Fetch"), &Value::Null));
-    // Those before are not read, and nothing is said to be left.
+    // Earlier ones are not read, and nothing is reported as left.
     let newer = ask(&n8n, &["failures", "--started-after", "2026-10-01T00:58:00Z"]);
     assert_eq!((&newer["data"]["failures"], &newer["data"]["notExamined"]), (&json!(2), &Value::Null), "{newer}");
 

@@ -54,7 +54,7 @@ fn orders(count: usize) -> Vec<Value> {
     (0..count).map(order).collect()
 }
 
-/// The items that rows stand for.
+/// The items that the rows stand for.
 fn items_of(section: &Value) -> Vec<Value> {
     let Some(table) = section.get("rows") else { return section["items"].as_array().unwrap().clone() };
     let rows = table["rows"].as_array().unwrap().iter().enumerate();
@@ -92,7 +92,7 @@ fn a_part_has_its_items_and_counts_the_others() {
     assert_eq!((&output["input"]["total"], output["input"].get("items")), (&json!(4), None));
     assert_eq!(output["input"]["sources"], both["input"]["sources"]);
     assert!(output["truncated"].is_null(), "{output}");
-    // What is not asked for has no next page.
+    // A part that was not requested has no next page.
     let input = Page { part: Part::Input, limit: 2, ..Page::of("Node") }.data(&body, false);
     assert!(input["truncated"].is_null(), "{input}");
 }

@@ -1,10 +1,10 @@
-//! A node that is given another type, or its own anew, through the real binary.
+//! A node whose type is replaced, with another or its own, through the real binary.
 
 use serde_json::{Value, json};
 
 use crate::builder::{Harness, harness};
 
-/// A workflow of one node, in memory. A file holds what node_add cannot make: older versions, credentials.
+/// A workflow of one node, in memory. A file contains what node_add cannot create: older versions, credentials.
 fn of_node(harness: &Harness, node: &Value) -> &'static str {
     let workflow = json!({"name": "W", "nodes": [node], "connections": {}});
     std::fs::write(harness.root.path().join("w.json"), workflow.to_string()).unwrap();

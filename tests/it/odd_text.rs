@@ -1,4 +1,4 @@
-//! What n8n writes and few parsers accept, lone surrogates and deep nesting, through every command of the real binary.
+//! Texts that n8n writes and few parsers accept, lone surrogates and deep nesting, through every command of the real binary.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::asking::command;
 use crate::fixtures;
 use crate::support::view_server::ViewServer;
 
-/// How deep a value is nested that no parser with a stack accepts.
+/// A nesting depth that no recursive parser accepts.
 const DEPTH: usize = 1500;
 
 /// Items that n8n can write, as JSON.
@@ -37,7 +37,7 @@ fn body() -> String {
     )
 }
 
-/// What a command answers.
+/// The answer of a command.
 fn answer(arguments: &[&str]) -> Value {
     let output = command(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

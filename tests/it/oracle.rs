@@ -233,7 +233,7 @@ fn is_sub_node(body: &Value, name: &str, runs: &[Value]) -> bool {
     runs.iter().any(|run| entries(&run["data"]).any(|(kind, _)| kind != "main")) || serves(body, name)
 }
 
-/// Whether the workflow connects a node to another one otherwise than by `main`.
+/// Whether the workflow connects a node to another one by a type other than `main`.
 fn serves(body: &Value, name: &str) -> bool {
     let leads_on = |outputs: &Value| array(outputs).iter().any(|to| array(to).iter().any(|to| !to.is_null()));
     entries(&body["workflowData"]["connections"][name]).any(|(kind, outputs)| kind != "main" && leads_on(outputs))
@@ -295,7 +295,7 @@ fn error_message(error: &Value) -> String {
     clip_to(&text, MESSAGE_TEXT)
 }
 
-/// The ids of child executions: three, and how many more there are. Where the runs of a node that calls a workflow name
+/// The ids of child executions: three, and how many more there are. If the runs of a node that calls a workflow name
 /// none, the ones that the items name.
 fn children(runs: &[Value], calls_workflow: bool) -> Vec<String> {
     let (mut ids, mut total) = (vec![], 0);
@@ -317,7 +317,7 @@ fn children(runs: &[Value], calls_workflow: bool) -> Vec<String> {
     ids
 }
 
-/// Each id once, of the outputs where one of the first 16 items has one.
+/// Each id once, for outputs where one of the first 16 items has one.
 fn children_of_items(run: &Value) -> Vec<String> {
     let mut ids: Vec<String> = vec![];
     for output in array(&run["data"]["main"]) {

@@ -101,7 +101,7 @@ fn binstall_finds_the_archives() {
 
 const WORKFLOWS: [&str; 2] = [".github/workflows/checks.yml", ".github/workflows/release.yml"];
 
-/// What runs, some of it with the rights to publish, is fixed: an action by its commit, a download by its sum, a crate by its
+/// Everything that runs, some of it with publishing rights, is pinned: an action by its commit, a download by its checksum, a crate by its
 /// version and its lock file.
 #[test]
 fn the_workflows_pin_what_they_run() {
@@ -140,7 +140,7 @@ fn what_comes_from_pypi_is_fixed_by_its_sum() {
     }
 }
 
-/// The workflow for changes runs what the repository promises, with the oldest Rust, too.
+/// The workflow for changes runs everything that the repository promises, also with the oldest Rust.
 #[test]
 fn a_change_is_checked_like_a_release() {
     let [checks, release] = WORKFLOWS.map(text);
@@ -155,7 +155,7 @@ fn a_change_is_checked_like_a_release() {
     assert!(release.contains("bash .ci/run"));
 }
 
-/// Every package with a binary has the licences of what is linked into it.
+/// Every package with a binary contains the licences of everything linked into it.
 #[test]
 fn the_licences_of_others_are_packed_with_every_binary() {
     let script = packaging("pack");
@@ -171,7 +171,7 @@ fn the_licences_of_others_are_packed_with_every_binary() {
     }
 }
 
-/// The name is used for what it works with.
+/// The name refers to the software that it works with.
 #[test]
 fn it_is_said_that_n8n_gmbh_has_no_part_in_it() {
     for file in ["README.md", "packaging/description.md"] {

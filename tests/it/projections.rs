@@ -169,7 +169,7 @@ fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> 
     Ok(answer["data"].take())
 }
 
-/// Compares two answers, except for members that the oracle does not produce: labels, and what was left out.
+/// Normalizes an answer for comparison: without members that the oracle does not produce, namely labels, and what was left out.
 fn normal(mut data: Value) -> Value {
     if let Some(data) = data.as_object_mut() {
         data.shift_remove("truncated");
@@ -215,7 +215,7 @@ fn the_node_view_agrees_with_the_oracle_for_every_node_and_run() {
     compare_every_run(0..60_000);
 }
 
-/// Compares every run of every node of all executions of so many bytes with the oracle.
+/// Compares every run of every node of all executions with this many bytes with the oracle.
 fn compare_every_run(bytes: Range<usize>) {
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let value = fixtures::parse(&body);
@@ -309,7 +309,7 @@ fn the_order_of_keys_does_not_matter() {
     compare_reordered(0..60_000);
 }
 
-/// Compares all executions of so many bytes, their members in another order, with the oracle.
+/// Compares all executions with this many bytes, their members in another order, with the oracle.
 fn compare_reordered(bytes: Range<usize>) {
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let value = reordered(&fixtures::parse(&body));

@@ -1,4 +1,4 @@
-//! `prove_fix` and its neighbours, through the real binary, against an n8n that plays copies. What a real n8n does with them is
+//! `prove_fix` and its neighbours, through the real binary, against an n8n that plays copies. How a real n8n handles them is
 //! shown by `cargo test --test real_n8n -- --ignored`.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::proof_n8n::{Play, ProofN8n};
 use crate::server::{Reply, Server};
 use crate::workflows::call;
 
-/// A trigger, a Code node that fails, a request that it never came to.
+/// A trigger, a Code node that fails, and a request that was not reached.
 pub fn execution() -> Value {
     let node = |name: &str, kind: &str, parameters: Value| json!({"id": format!("id {name}"), "name": name, "type": format!("n8n-nodes-base.{kind}"), "typeVersion": 2, "position": [0, 0], "parameters": parameters});
     let mut hook = node("Hook", "webhook", json!({"path": "orders"}));
@@ -168,7 +168,7 @@ fn a_claim_is_in_the_language_of_the_user() {
 #[test]
 fn without_the_failure_in_the_control_nothing_is_proven() {
     let mut recorded = execution();
-    // The copies fail in another way than this.
+    // The copies fail differently.
     recorded["data"]["resultData"]["runData"]["Price"][0]["error"]["message"] = json!("something else");
     let proof = ProofN8n::new(execution(), Arc::new(passes));
     let answering = proof.clone();
@@ -288,7 +288,7 @@ fn what_cannot_be_proven_is_refused_before_anything_is_created() {
     let mut two = execution();
     two["data"]["resultData"]["runData"]["Clock"] = json!([{"source": [], "data": {"main": [[]]}}]);
     let mut large = execution();
-    // What the reader puts in the place of half a surrogate pair.
+    // The reader's replacement for half a surrogate pair.
     large["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][0]["json"]["a"] =
         json!("\u{fffd}".repeat(1 << 20));
     let cases = [
@@ -361,7 +361,7 @@ fn a_retry_says_what_it_did_not_exercise() {
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
 
-/// What is in a file of a multipart body, unpacked.
+/// The unpacked content of a file in a multipart body.
 fn unpacked(body: &[u8], name: &str) -> Value {
     let begin = format!("name=\"{name}\"; filename=\"{name}\"");
     let at = memchr::memmem::find(body, begin.as_bytes()).unwrap();
@@ -373,7 +373,7 @@ fn unpacked(body: &[u8], name: &str) -> Value {
 #[test]
 fn many_recorded_items_come_as_files() {
     let mut recorded = execution();
-    // Each item is larger than what is held of one.
+    // Each item is larger than what is kept of one.
     let text = "x'\\\n\u{1f600}\u{1b}".repeat(100_000);
     let items: Vec<_> = (0..6).map(|id| json!({"json": {"id": id, "text": text}})).collect();
     recorded["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0] = json!(items);
@@ -413,7 +413,7 @@ fn a_replay_can_be_checked_by_itself() {
     assert_eq!(data["differs"], json!([{"nodeName": "Hook", "value": value}]));
 }
 
-/// An execution that succeeded, with a file and what its items came from.
+/// An execution that succeeded, with a file and paired items.
 fn succeeded() -> Value {
     let mut execution = execution();
     passes(&Value::Null, &mut execution);

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use regex::Regex;
 
-/// What a command prints to a terminal with this many columns, and its exit code. Its input ends at once.
+/// The output of a command on a terminal with this many columns, and its exit code. Its input ends at once.
 pub fn run(command: &Command, columns: u16) -> Output {
     script(command, columns).output().unwrap()
 }
@@ -26,18 +26,18 @@ fn script(command: &Command, columns: u16) -> Command {
     script
 }
 
-/// What a command prints, with its styles.
+/// The output of a command, with its styles.
 pub fn styled(command: &Command, columns: u16) -> String {
     String::from_utf8(run(command, columns).stdout).unwrap().replace("\r\n", "\n")
 }
 
-/// What a command prints, without its styles.
+/// The output of a command, without its styles.
 pub fn plain(command: &Command, columns: u16) -> String {
     let style = Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     style.replace_all(&styled(command, columns), "").into_owned()
 }
 
-/// What a command prints to a terminal on which this is typed, until it has printed `end`.
+/// The output of a command on a terminal where this text is typed, until it has printed `end`.
 pub fn typed(command: &Command, text: &str, end: &str) -> String {
     let mut child = script(command, 200).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

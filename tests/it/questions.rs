@@ -1,7 +1,7 @@
-//! Sixteen questions whose causes are no outliers: a description shows most of them, one call more the others.
+//! Sixteen questions whose causes are not outliers: a description answers most of them, one more call the others.
 //!
 //! The bodies in `fixtures/questions` come from a real n8n; `make.mjs` in the same folder makes them. The calls are those that an agent
-//! made which saw nothing but the tools and had not made the executions. Run this with `--nocapture` for what they cost.
+//! made that saw only the tools and had not made the executions. Run this with `--nocapture` for what they cost.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Copies of random workflows of all node types: whatever is in a workflow, its copy reaches nothing. What a copy may have is written
-//! down here once more, from n8n's side, and knows nothing of how copies are made.
+//! Copies of random workflows of all node types: whatever a workflow contains, its copy reaches nothing. The rules for a copy are
+//! repeated here from n8n's side, independently of how copies are made.
 
 use std::collections::HashSet;
 
@@ -71,7 +71,7 @@ const REACHES: [&str; 12] = [
     "return new WebSocket('ws://a.example')",
 ];
 
-/// Types of which no package says so, and names that look like a listed one.
+/// Types that no package declares, and names that look like a listed one.
 const OTHERS: [&str; 12] = [
     "n8n-nodes-base.executeCommand",
     "n8n-nodes-base.readWriteFile",
@@ -158,7 +158,7 @@ fn played(random: &mut Random) -> Played {
     Played { runs: (0..random.index(3)).map(|_| run(random)).collect() }
 }
 
-/// What is wrong with a copy.
+/// The problem with a copy.
 fn fault(copy: &Value, original: &Value, webhook: Option<&str>) -> Option<String> {
     let settings =
         ["executionOrder", "timezone", "executionTimeout", "saveDataSuccessExecution", "saveDataErrorExecution"];
@@ -247,7 +247,7 @@ fn a_copy_has_only_what_computes() {
     assert!(made > 1500 && refused > 100 && real > 2 * made, "{made} {refused} {real}");
 }
 
-/// The second check sees by itself what is wrong with a copy, whatever made it.
+/// The second check detects by itself what is wrong with a copy, however it was made.
 #[test]
 fn the_second_check_refuses_what_reaches_outside() {
     let copy = json!({"name": "n8n-lens replay 1", "settings": {"timezone": "UTC"}, "connections": {}, "nodes": [

@@ -24,7 +24,7 @@ struct Scenario {
     name: &'static str,
     /// What a user asks.
     question: &'static str,
-    /// What is wrong.
+    /// The planted problem.
     cause: &'static str,
     /// The short way: each call follows from the question and the answers before it.
     short: &'static [Call],
@@ -299,7 +299,7 @@ impl Agent {
     }
 }
 
-/// The names, texts and places among the arguments that what is known does not have.
+/// The names, texts and places in the arguments that do not occur in what is known.
 fn unknown_arguments(arguments: &str, known: &str) -> Vec<String> {
     let arguments: Value = serde_json::from_str(arguments).unwrap();
     let texts = ["nodeName", "text"].iter().filter_map(|name| arguments[name].as_str());

@@ -297,7 +297,7 @@ fn an_execution_without_data_says_so() {
     assert!(answer["notes"][0].as_str().unwrap().starts_with("This execution is running"), "{answer}");
 }
 
-/// Calls of both tools that ask where.
+/// Calls of both tools that locate values.
 const CALLS: [(&str, &str); 3] = [
     ("search_execution", r#"{"id": "7", "text": "a"}"#),
     ("search_execution", r#"{"id": "7", "path": "a", "above": 1e9}"#),

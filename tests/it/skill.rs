@@ -49,7 +49,7 @@ fn execution(failed: bool) -> Value {
         "workflowData": {"name": "Orders", "nodes": nodes, "connections": {"Webhook": {"main": [[{"node": "Price", "type": "main", "index": 0}]]}}, "settings": {}}})
 }
 
-/// What the changed copy does.
+/// The behaviour of the changed copy.
 fn passes(_: &Value, execution: &mut Value) {
     let total = |id: u8, total: f64| json!({"json": {"id": id, "total": total}, "pairedItem": {"item": id - 1}});
     let run = &mut execution["data"]["resultData"]["runData"]["Price"][0];

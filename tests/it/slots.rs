@@ -1,4 +1,4 @@
-//! How many requests wait on n8n, and how many bodies are read, at once, through the real binary.
+//! How many requests wait for n8n, and how many bodies are read, at the same time, through the real binary.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -18,10 +18,10 @@ use crate::workflow_store::{Flavour, WorkflowStore};
 /// Longer than any test runs.
 const HANGS: Duration = Duration::from_secs(300);
 
-/// How long a call may take while others hang: it waits for nothing.
+/// How long a call may take while others hang: it waits for none of them.
 const SOON: Duration = Duration::from_secs(4);
 
-/// An n8n whose executions hang, all but execution 42.
+/// An n8n whose executions all hang, except execution 42.
 fn hanging_n8n(hang: fn(Reply) -> Reply) -> Server {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "active": false, "connections": {}, "settings": {}, "nodes": []}));
@@ -96,7 +96,7 @@ fn at_most_sixteen_requests_wait_on_n8n() {
     assert_eq!(waiting(&n8n), 16);
     client.call("list_workflows", json!({})).unwrap();
 
-    // Lists have as many slots, of their own.
+    // Lists have their own, equally many slots.
     let n8n = Server::start(|_| Reply::json(200, r#"{"data":[],"nextCursor":null}"#).delay_first_byte(HANGS));
     let mut client = McpClient::start(&n8n.url());
     for at in 0..30 {
@@ -108,7 +108,7 @@ fn at_most_sixteen_requests_wait_on_n8n() {
     assert_eq!(n8n.requests().len(), 16);
 }
 
-/// An endless body, which counts the bytes that were read of it.
+/// An endless body, which counts the bytes read from it.
 struct Endless {
     begin: &'static [u8],
     sent: Arc<AtomicU64>,
@@ -143,7 +143,7 @@ fn clients_share_the_limit_of_bodies_that_are_read() {
     let read = || counters.lock().unwrap().iter().filter(|sent| sent.load(SeqCst) > READ).count();
     eventually("three bodies are read", || read() >= 3);
     eventually("all bodies have begun", || counters.lock().unwrap().len() == 12);
-    // What is read next would be noticed in the time in which three bodies were.
+    // Another body that is being read would be noticed in the time in which three bodies were read.
     let goal = counters.lock().unwrap().iter().map(|sent| sent.load(SeqCst)).max().unwrap() + READ;
     let most = || counters.lock().unwrap().iter().map(|sent| sent.load(SeqCst)).max().unwrap();
     eventually("they are read on", || most() > goal);

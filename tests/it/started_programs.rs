@@ -1,4 +1,4 @@
-//! What the programs that the binary starts inherit. The browser is tested with the page, servers with the gateway.
+//! What programs started by the binary inherit. The browser is tested with the page, servers with the gateway.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
     entries.flat_map(of).filter(|(name, _)| name.ends_with(".rs")).collect()
 }
 
-/// So that a program which is added later is not forgotten.
+/// So that a program added later is not forgotten.
 #[test]
 fn every_program_is_started_without_our_secrets() {
     let all = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));

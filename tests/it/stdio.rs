@@ -34,7 +34,7 @@ fn tools_are_listed_in_order_of_use() {
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
         assert_eq!(tool["annotations"]["readOnlyHint"], true);
-        // The kind of value that a search looks for is not a type of the schema.
+        // The kind of value that a search looks for is not a type in the schema.
         let schema = tool["inputSchema"].to_string().replace("[\"null\",\"missing\"", "");
         assert!(!schema.contains("uint") && !schema.contains("null") && !schema.contains("$ref"), "{schema}");
     }
@@ -249,7 +249,7 @@ fn progress_grows_and_a_queued_call_says_that_it_waits() {
     let mut client = McpClient::start_with(&n8n.url(), &["--max-downloads", "1"]);
     let first = client.begin("get_execution", json!({"id": "59"}));
     std::thread::sleep(Duration::from_millis(200));
-    // Another question: the same one would share the first answer.
+    // A different question: the same one would share the first answer.
     let second = client.send(
         "tools/call",
         json!({"name": "get_execution", "arguments": {"id": "59", "offset": 1}, "_meta": {"progressToken": "q"}}),
@@ -317,7 +317,7 @@ fn a_signal_stops_the_server_within_two_seconds_during_a_download() {
     assert!(begun.elapsed() < Duration::from_secs(2));
 }
 
-/// What the server answers to a line; a line that comes after it is still answered.
+/// The server's answer to a line; a later line is still answered.
 fn answer_to(client: &mut McpClient, line: &[u8]) -> Option<Value> {
     client.write_line(line);
     let ping = client.send("ping", json!({}));

@@ -1,4 +1,4 @@
-//! Folders and files that are exchanged with links while the builder works on them, and servers that share a folder,
+//! Folders and files that are replaced with links while the builder works on them, and servers that share a folder,
 //! through the real binary.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::mcp_client::{McpClient, text};
 /// A name in a workflow outside the root.
 const CANARY: &str = "outside the root";
 
-/// How long the links are exchanged.
+/// How long the links are swapped.
 const ATTACK: Duration = Duration::from_secs(3);
 
 fn workflow(name: &str) -> Value {
@@ -35,7 +35,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect()
 }
 
-/// Exchanges pairs of paths as fast as it can while `work` runs; returns how often.
+/// Swaps pairs of paths as fast as it can while `work` runs; returns how often.
 fn exchanging<T>(pairs: &[[&Path; 2]], work: impl FnOnce() -> T) -> (T, u64) {
     let (done, exchanges) = (AtomicBool::new(false), AtomicU64::new(0));
     let result = thread::scope(|scope| {

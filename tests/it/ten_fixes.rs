@@ -1,4 +1,4 @@
-//! What ten fixes of a workflow of 21 nodes cost in tokens: as operations, as whole nodes, and as n8n-mcp's operations. The table of
+//! The token cost of ten fixes to a workflow of 21 nodes: as operations, as whole nodes, and as n8n-mcp's operations. The table of
 //! `docs/editing.md`: `cargo test --test it ten_fixes -- --nocapture`.
 
 use n8n_lens::budget;
@@ -9,15 +9,15 @@ use crate::mcp_client::McpClient;
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::{node, start_with};
 
-/// Sent in all ten fixes, tokens.
+/// The most tokens sent in all ten fixes.
 const MOST_SENT: usize = 700;
 
-/// Answered in all ten fixes, tokens.
+/// The most tokens answered in all ten fixes.
 const MOST_READ: usize = 1500;
 
 const CODE: &str = "const orderKeys = (object) => {\n  const ordered = {};\n  Object.keys(object).sort().forEach((key) => {\n    ordered[key] = object[key];\n  });\n  return ordered;\n};\n\nconst [stored, current] = [$items('Merge')[0].json, $items('Merge')[1].json];\nif (stored.content === undefined) {\n  current.state = 'new';\n  return [{ json: current }];\n}\nconst before = JSON.stringify(orderKeys(JSON.parse(stored.content)), null, 2);\nconst after = JSON.stringify(orderKeys(current), null, 2);\nconst state = before.replace(/\\n/g, '') === after.replace(/\\n/g, '') ? 'same' : 'different';\nreturn [{ json: { ...current, state, content: after } }];";
 
-/// A workflow that backs posts up to a repository, as people build them.
+/// A realistic workflow that backs posts up to a repository.
 fn workflow() -> Value {
     let set = |pairs: &[(&str, &str)]| {
         let list = pairs.iter().enumerate().map(|(at, (name, value))| {
@@ -181,7 +181,7 @@ fn fixes() -> [Fix; 10] {
     ]
 }
 
-/// What `update_workflow` needs for the same: the members that differ, each whole.
+/// The arguments that `update_workflow` needs for the same: the members that differ, each whole.
 fn whole(before: &Value, after: &Value) -> Value {
     let changed = ["nodes", "connections", "settings"].into_iter().filter(|member| before[*member] != after[*member]);
     let mut arguments: serde_json::Map<_, _> =

@@ -1,4 +1,4 @@
-//! What reaches a terminal, through the real binary on a pseudoterminal.
+//! Output to a terminal, through the real binary on a pseudoterminal.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -62,7 +62,7 @@ fn binary(n8n: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command prints to a terminal wide enough to cut nothing, without the styles of our own.
+/// The output of a command on a terminal wide enough to cut nothing, without our own styles.
 fn on_terminal(command: &Command) -> String {
     let columns = 5_000;
     assert!(!pseudoterminal::styled(command, columns).contains("\u{1b}[8m"), "{command:?}");

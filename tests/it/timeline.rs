@@ -1,4 +1,4 @@
-//! The timeline: every fixture against the whole value, in pieces and from a store; bars that stay few.
+//! The timeline: every fixture against the whole value, in pieces and from a store; the number of bars stays small.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ fn runs(body: &Value, runs: &Value) -> Vec<Value> {
     shown.collect()
 }
 
-/// The items that the runs of each node took, by what their `source` names.
+/// The items that the runs of each node took, according to their `source`.
 fn taken_items(body: &Value) -> BTreeMap<String, u64> {
     let nodes = body["data"]["resultData"]["runData"].as_object();
     let items = |source: &Value| {

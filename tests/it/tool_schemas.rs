@@ -1,4 +1,4 @@
-//! Snapshots of what clients see of the tools. `UPDATE_GOLDEN=1` writes them.
+//! Snapshots of the tools as clients see them. `UPDATE_GOLDEN=1` writes them.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ fn strict_clients_accept_the_schemas() {
         let effect = all.iter().find(|known| known.name == name).unwrap().effect;
         let annotations = &tool["annotations"];
         assert_eq!(annotations["readOnlyHint"], effect == Effect::Read, "{name}");
-        // These mean something only of a tool that writes.
+        // These are only meaningful for a tool that writes.
         let of_writing = |hint: bool| if effect == Effect::Read { Value::Null } else { hint.into() };
         assert_eq!(annotations["destructiveHint"], of_writing(effect.is_destructive()), "{name}");
         assert_eq!(annotations["idempotentHint"], of_writing(effect.is_idempotent()), "{name}");
@@ -69,7 +69,7 @@ fn strict_clients_accept_the_schemas() {
             assert!(schema["type"].is_string(), "{name}.{argument} has one type");
             assert!(schema["description"].is_string(), "{name}.{argument} says what it is");
         }
-        // The kind of value that a search looks for is not a type of the schema.
+        // The kind of value that a search looks for is not a type in the schema.
         let text = schema.to_string().replace("[\"null\",\"missing\"", "");
         assert!(!text.contains("uint") && !text.contains("null") && !text.contains("$ref"), "{text}");
     }

@@ -1,5 +1,5 @@
-//! Bodies whose UTF-8 is not checked again, as those from the cache: what is left of a sound one is the same, and a broken
-//! one, which no checksum has refused yet, panics nowhere.
+//! Bodies whose UTF-8 is not checked again, such as those from the cache: the result for a valid one is the same, and a broken
+//! one that no checksum has refused yet causes no panic.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ fn broken_utf8_panics_nowhere() {
             let mut body = body.clone();
             for _ in 0..1 + random.index(200) {
                 let at = random.index(body.len());
-                // Not of the structure, so that the rest is still read.
+                // Not in the structure, so that the rest is still read.
                 if body[at].is_ascii_alphanumeric() || !body[at].is_ascii() {
                     body[at] = random.pick(&[0x80, 0xbf, 0xc3, 0xe2, 0xf0, 0xff]);
                 }

@@ -213,7 +213,7 @@ fn a_list_does_not_fail_because_the_running_executions_cannot_be_counted() {
 fn the_head_of_a_summary_is_broken_between_words() {
     for (name, width) in [("m_retry", 80), ("g_waiting", 60), ("b_http_500", 50), ("m_crashed_progress", 80)] {
         let shown = pseudoterminal::plain(&lens(&["summary", &path(name)]), width);
-        // A command is one line, to be copied.
+        // A command is one line, for copying.
         for line in shown.lines().filter(|line| !line.starts_with("Next: ")) {
             assert!(line.chars().count() <= usize::from(width), "{name} at {width}: {line}\n{shown}");
         }

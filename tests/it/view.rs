@@ -1,4 +1,4 @@
-//! The page's door: who gets in, what its files and answers carry, which tools it may call. The page itself is tested in a
+//! Access to the page: who gets in, what its files and answers contain, which tools it may call. The page itself is tested in a
 //! browser (`tests/view`).
 
 use std::collections::{HashMap, HashSet};
@@ -61,7 +61,7 @@ fn the_token_is_good_for_one_browser() {
     assert_eq!(get(&view, view.path(), &[("origin", "http://evil.example")]).status, 403);
 
     let entered = get(&view, view.path(), &[]);
-    // The page goes on by itself: a browser that was led here by a file would not send the cookie after a redirect.
+    // The page continues by itself: a browser that was led here by a file would not send the cookie after a redirect.
     assert_eq!((entered.status, entered.header("location")), (200, None));
     assert!(entered.body.contains("<script src=\"enter.js\">"), "{}", entered.body);
     let port = view.http.authority.rsplit_once(':').unwrap().1;
@@ -161,7 +161,7 @@ fn a_person_without_access_gets_a_sentence() {
     let elsewhere = refused("/view/?token=guess", &[("host", "evil.example")]);
     assert_eq!(elsewhere.status, 403);
     assert!(elsewhere.body.contains("--allowed-hosts") && !elsewhere.body.contains("guess"), "{}", elsewhere.body);
-    // What the page itself asks for is answered in JSON.
+    // The page's own requests are answered in JSON.
     assert_eq!(refused("/view/about", &[]).header("content-type"), Some("application/json"));
 
     let server = HttpServer::start(&n8n.url(), &["--auth-token", "right", "--locale", "en"]);
@@ -192,14 +192,14 @@ fn the_page_of_a_server_for_other_machines_can_call_its_tools() {
         ("192.0.2.7:3000", "http://localhost:3000"),
     ] {
         assert_eq!(ask(host, origin, &[token]), 200, "{host}, {origin}");
-        // A page whose name leads here (DNS rebinding) has no token.
+        // A page whose name resolves to us (DNS rebinding) has no token.
         assert_eq!(ask(host, origin, &[]), 401, "{host}, {origin}");
     }
     for origin in ["http://evil.example", "http://192.0.2.7", "http://192.0.2.7:30000", "null", "192.0.2.7:3000"] {
         assert_eq!(ask("192.0.2.7:3000", origin, &[token]), 403, "{origin}");
     }
     assert_eq!(ask("192.0.2.7:3000", "http://192.0.2.7:3000", &[token, ("host", "evil.example")]), 403, "two hosts");
-    // So it is for MCP, and names that were given are all that there are.
+    // The same applies to MCP, and if names were configured, only those are allowed.
     let bearer = ("authorization", "Bearer right");
     let list = |server: &HttpServer, origin: &str| {
         server.request("tools/list", json!({}), &[bearer, ("host", "192.0.2.7:3000"), ("origin", origin)]).status
@@ -229,7 +229,7 @@ fn nothing_is_shown_to_other_users_and_other_origins() {
     let ask = |headers: &[(&str, &str)]| view.http.send("POST", "/view/call", headers, &question);
     assert_eq!(ask(&[json]).status, 401);
     assert_eq!(ask(&[mine, json, ("origin", "http://evil.example")]).status, 403);
-    // What a form of another page can send without asking first.
+    // Requests that a form of another page can send without a preflight.
     assert_eq!(ask(&[mine, ("content-type", "text/plain")]).status, 400);
     assert!(n8n.requests().is_empty(), "n8n was asked");
     let refusal = ask(&[json]);
@@ -381,7 +381,7 @@ fn the_page_of_a_server_is_behind_its_token() {
     assert_eq!(get(&[("authorization", "Basic OnJpZ2h0")]).status, 200);
     assert_eq!(get(&[("authorization", "Basic bWU6cmlnaHQ=")]).status, 200);
     assert_eq!(get(&[("authorization", "Basic bWU6d3Jvbmc=")]).status, 401);
-    // Only the page takes a password.
+    // Only the page accepts a password.
     let headers = [("authorization", "Basic OnJpZ2h0"), ("content-type", "application/json")];
     assert_eq!(server.send("POST", "/mcp/tools", &headers, "").status, 401);
 }
@@ -409,7 +409,7 @@ fn progress_comes_while_a_call_runs_and_closing_the_connection_ends_it() {
     eventually("n8n is asked", || n8n.open() == 1);
     drop(connection);
     eventually("the download is dropped", || n8n.open() == 0);
-    // Neither read to its end nor kept open until then.
+    // Neither read to the end nor kept open until then.
     assert!(n8n.sent() < 2 * executions()[ID].len() as u64, "{}", n8n.sent());
 }
 
@@ -476,12 +476,12 @@ mod slow {
         let shown = failed["nodeName"].clone();
         let node = lines(&view.call(&cookie, &call("get_execution_by_node", json!({"id": "0", "nodeName": shown}))));
         assert_eq!(node.last().unwrap()["result"]["status"], "error");
-        // It took hours: each node was looked for among all others.
+        // This took hours: each node was searched for among all others.
         assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
     }
 }
 
-/// Three runs of a node with two outputs: every kind of value, half a pair of surrogates, secrets, a formula.
+/// Three runs of a node with two outputs: every kind of value, half a surrogate pair, secrets, a formula.
 fn odd_items() -> Value {
     let item = |json: Value| json!({"json": json, "pairedItem": {"item": 0}});
     let run = |index: u64, outputs: Value| {
@@ -520,7 +520,7 @@ fn all_items_of_a_node_are_a_file() {
     assert_eq!(first.header("content-type"), Some("application/jsonl; charset=utf-8"));
     let named = "attachment; filename=\"7-Split---.jsonl\"; filename*=UTF-8''7%2DSplit%2D%E5%88%86%E5%B2%90%2Ejsonl";
     assert_eq!(first.header("content-disposition"), Some(named));
-    // Half a pair of surrogates is replaced, as everywhere.
+    // Half a surrogate pair is replaced, as everywhere.
     let expected = [
         json!({"id": 1, "name": "a, \"b\"\nc", "token": "secret \u{fffd} half"}),
         json!({"id": 2, "deep": {"list": [1, null]}}),
@@ -589,7 +589,7 @@ fn a_proof_takes_more_than_being_let_in() {
     assert_eq!(post(&prover, &[own[0], ("origin", "http://evil.example")], &confirmed).status, 403);
     assert_eq!(post(&prover, &own, &json!({"id": ID, "confirmed": false}).to_string()).status, 400);
     assert_eq!(post(&prover, &own, &json!({"id": ID}).to_string()).status, 400);
-    // The tool itself cannot be called, nor the others of its toolset.
+    // Neither the tool itself nor the others of its toolset can be called.
     for tool in ["prove_fix", "publish_workflow_version", "retry_execution", "stop_execution"] {
         assert_eq!(prover.call(&cookie, &call(tool, json!({"id": ID}))).status, 404, "{tool}");
     }

@@ -23,11 +23,11 @@ fn chat(id: &str) -> Value {
         "position": [0, 0], "webhookId": id, "parameters": {"public": true}}])
 }
 
-/// Tests a workflow with this trigger; returns the tool's error and what was called outside n8n's API.
+/// Tests a workflow with this trigger; returns the tool's error, and the calls outside n8n's API.
 fn test(base: &str, trigger: Value) -> (String, Vec<String>) {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": trigger}));
-    // Every list of executions has a new one, which cannot be read: the tool does not wait for any.
+    // Every list of executions has a new one, which cannot be read: the tool does not wait for it.
     let listed = AtomicU64::new(0);
     let prefix = base.to_owned();
     let n8n = Server::start(move |request| {
@@ -97,7 +97,7 @@ fn an_encoded_path_stays_below_the_webhooks() {
         ("ü/\u{202e}", "/webhook/%C3%BC/%E2%80%AE"),
     ] {
         let (refused, called) = test("", webhook(path, "POST"));
-        // Whatever is refused is refused before it is called.
+        // A refused path is refused before it is called.
         let is_refused = refused.contains("leads elsewhere, so it was not called");
         assert_eq!(is_refused, called.is_empty(), "{path:?} called {called:?}: {refused}");
         let expected = if is_refused { Vec::new() } else { vec![format!("POST {called_as}")] };

@@ -1,4 +1,4 @@
-//! Activating and deactivating workflows, and what the tools say about active ones, through the real binary.
+//! Activating and deactivating workflows, and the tools' remarks about active ones, through the real binary.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn a_workflow_is_activated_and_deactivated() {
         let store = WorkflowStore::new(flavour);
         store.put(hooked("w", false));
         let (n8n, mut client) = start(&store);
-        // Twice has the effect of once.
+        // Doing it twice has the effect of doing it once.
         for _ in 0..2 {
             let done = call(&mut client, "set_workflow_active", json!({"id": "w", "active": true}));
             assert_eq!(done["message"], "ワークフローを有効化しました");

@@ -13,7 +13,7 @@ use crate::support::binary;
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::call;
 
-/// What the expressions of the fixtures' workflows get wrong: each is the cause that the fixture was made for, or a trace of it.
+/// The mistakes in the expressions of the fixtures' workflows: each is the cause that the fixture was made for, or a trace of it.
 const FINDINGS: [(&str, &str, &str, &str); 4] = [
     ("dropped_for_one_country", "missingField", "Freight cost", "$json.zone"),
     ("error_as_item", "nullValue", "Score", "$json.seats"),
@@ -111,7 +111,7 @@ fn wrong_expressions_are_named_with_what_was_meant() {
     }
 }
 
-/// An n8n with the workflow of an execution as its draft, and the execution, whose workflow has the defaults filled in, and not
+/// An n8n with the workflow of an execution as its draft, and the execution, whose workflow has defaults filled in and lacks
 /// what n8n's editor hides.
 fn n8n(body: &Value) -> (WorkflowStore, Server) {
     let mut filled = body.clone();
@@ -153,7 +153,7 @@ fn a_draft_is_checked_before_and_after_an_edit() {
     // A renamed node is the same node; its items have no such path either.
     let after = call(&mut client, "check_workflow", ask.clone());
     assert_eq!(after["data"]["problems"][0]["reference"], "$json.warehouse.type", "{after}");
-    // What a changed node will output is not known.
+    // The future output of a changed node is unknown.
     let change = json!({"type": "setNodeParameter", "nodeName": "Tickets", "path": "/changed", "value": true});
     call(&mut client, "edit_workflow", json!({"workflowId": "w", "operations": [change]}));
     let stale = call(&mut client, "check_workflow", ask);
@@ -231,7 +231,7 @@ fn standard_input_is_not_said_to_be_looked_into() {
     assert!(answer["data"]["checked"].is_null(), "{answer}");
 }
 
-/// A name with half a surrogate pair, which n8n's editor can make, is no reason to refuse a check.
+/// A name with half a surrogate pair, which n8n's editor can create, is no reason to refuse a check.
 #[test]
 fn a_draft_with_half_a_surrogate_pair_is_checked() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A draft that is not published goes live only on request, through the real binary.
+//! An unpublished draft goes live only on request, through the real binary.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::{FLAVOURS, call, node, start_with};
 
-/// The trigger, and what a colleague works on.
+/// The trigger, and a colleague's unfinished work.
 fn nodes(work: &str) -> Value {
     let mut hook = node("Hook", "n8n-nodes-base.webhook");
     hook["parameters"] = json!({"path": "orders"});
@@ -30,7 +30,7 @@ fn client(store: &WorkflowStore) -> (crate::server::Server, McpClient) {
     start_with(store, &["--toolsets", "workflows,builder", "--locale", "en"])
 }
 
-/// The second node of what is published.
+/// The second node of the published version.
 fn published(store: &WorkflowStore) -> Value {
     store.get("w").unwrap()["activeVersion"]["nodes"][1]["name"].clone()
 }
@@ -57,7 +57,7 @@ fn file() -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
-/// What an answer says about the change.
+/// The remark of an answer about the change.
 fn said(answer: &Value) -> &str {
     answer["message"].as_str().or(answer["note"].as_str()).unwrap_or_default()
 }
@@ -169,7 +169,7 @@ fn a_change_without_a_draft_is_published_unless_it_is_to_be_saved_only() {
                 let says = if live { "is live in production" } else { "aved as a draft" };
                 assert!(said(&done).contains(says), "{tool} {publish:?}: {done}");
             }
-            // Nothing of an inactive workflow goes live.
+            // A change of an inactive workflow never goes live.
             let place = if arguments.get("id").is_some() { "id" } else { "workflowId" };
             arguments[place] = json!("off");
             let done = call(&mut client, tool, arguments.clone());
@@ -180,8 +180,8 @@ fn a_change_without_a_draft_is_published_unless_it_is_to_be_saved_only() {
     }
 }
 
-/// Any order of a colleague's drafts and publications with changes of ours: what is published changes only where a change
-/// was to be published, or where there was no draft.
+/// Any order of a colleague's drafts and publications with our changes: the published version only changes if a change
+/// was to be published, or if there was no draft.
 #[test]
 fn no_order_of_edits_publishes_a_draft_unasked() {
     let (_folder, file) = file();

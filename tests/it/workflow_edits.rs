@@ -15,7 +15,7 @@ use crate::server::{Reply, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::{call, node, real_workflows, start_with};
 
-/// A trigger, a request, a condition with two ways, and the code at their end.
+/// A trigger, a request, a condition with two branches, and code at their end.
 fn workflow(active: bool) -> Value {
     let mut get = node("Get", "n8n-nodes-base.httpRequest");
     get["parameters"] = json!({"url": "https://a.example", "headerParameters": {"parameters": [{"name": "Authorization", "value": "Bearer hunter2"}]}});
@@ -221,7 +221,7 @@ fn nothing_goes_live_unasked() {
     let made = call(&mut client_1, "edit_workflow", json!({"workflowId": "w", "operations": set, "publish": true}));
     assert_eq!((live(&store_1), &made["data"]["published"]), (json!("b"), &json!(true)), "{made}");
     drop(n8n);
-    // An inactive workflow needs nobody's consent.
+    // An inactive workflow needs no consent.
     let store_1 = store(Flavour::V1, false);
     let (_n8n, mut client_1) = client(&store_1);
     assert_eq!(edit(&mut client_1, set)["data"]["active"], false);
@@ -271,7 +271,7 @@ fn an_earlier_version_comes_back() {
     }
 }
 
-/// Half a surrogate pair, numbers as they are written, tabs and spaces.
+/// Half a surrogate pair, raw numbers, tabs and spaces.
 const ODD_FILE: &str = "{\r\n\t\"name\" : \"Odd\",\r\n\t\"nodes\": [\r\n\t\t{ \"id\":\"1\", \"name\":\"A\", \"type\":\"n8n-nodes-base.set\", \"parameters\": {\"x\": 1.50, \
     \"half\": \"\\ud83d\", \"big\": 1e400} , \"position\":[0,0]},\r\n\t\t{\"id\": \"2\", \"name\": \"B\", \"type\": \"n8n-nodes-base.noOp\"}\r\n\t],\r\n\t\"connections\": {}, \"extra\": [ 1,2 ]\r\n}\r\n";
 
@@ -313,7 +313,7 @@ fn a_file_keeps_every_other_byte_and_its_text_comes_back() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
 
-/// Names with half a surrogate pair stay as they were written, also where their connections change.
+/// Names with half a surrogate pair are unchanged, even if their connections change.
 #[test]
 fn connections_of_half_a_character_are_edited() {
     let folder = tempfile::tempdir().unwrap();
@@ -402,7 +402,7 @@ fn a_refusal_of_deprecated_nodes_names_them_and_says_what_is_possible() {
     }
 }
 
-/// n8n makes the change, and its answer is lost: nobody is told that it failed, and a second look tells that it was made.
+/// n8n makes the change, and its answer is lost: the failure is not reported as certain, and a second read shows that it was made.
 #[test]
 fn an_edit_whose_answer_is_lost_was_made_once() {
     let store = store(Flavour::V2, false);
@@ -422,7 +422,7 @@ fn an_edit_whose_answer_is_lost_was_made_once() {
     assert!(again.contains("has changed since") && writes(&n8n) == 1, "{again}");
 }
 
-/// Another process writes in the same folder.
+/// Another process writes to the same folder.
 #[test]
 fn an_edit_waits_for_another_writer() {
     let folder = tempfile::tempdir().unwrap();
@@ -479,7 +479,7 @@ fn edits_of_real_workflows_leave_the_rest_unchanged() {
     leave_the_rest_unchanged(3);
 }
 
-/// All of them.
+/// All workflows.
 mod slow {
     #[test]
     #[ignore = "slow: 28 s"]

@@ -1,4 +1,4 @@
-//! Which files the tools write and read, through the real binary.
+//! The files that the tools write and read, through the real binary.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -54,10 +54,10 @@ fn only_members_of_workflows_are_written() {
     for member in ["settings", "pinData", "meta"] {
         save(&mut client, &file, with(member)).unwrap();
     }
-    // A member that the file has may stay.
+    // A member that the file already has may stay.
     std::fs::write(&file, WORKFLOW).unwrap();
     save(&mut client, &file, with("own")).unwrap();
-    // What was read from a file is written unchanged.
+    // A document that was read from a file is written unchanged.
     std::fs::write(&file, WORKFLOW).unwrap();
     let copy = folder.path().join("copy.json");
     client.call("workflow_save", json!({"workflowId": "new.json", "filePath": copy})).unwrap();
@@ -80,7 +80,7 @@ fn a_file_that_was_loaded_can_be_saved_again() {
             text.split_whitespace().collect::<String>()
         })
     };
-    // What n8n does not know is kept byte for byte, also if the caller left it out.
+    // Members unknown to n8n are kept byte for byte, even if the caller left them out.
     assert_eq!(save("copy.json", &loaded).unwrap(), text);
     let mut known = loaded.clone();
     known.as_object_mut().unwrap().retain(|member, _| !["zeta", "own"].contains(&member.as_str()));
@@ -88,7 +88,7 @@ fn a_file_that_was_loaded_can_be_saved_again() {
         save("copy.json", &known).unwrap(),
         r#"{"name":"W","nodes":[],"connections":{},"zeta":{"b":1.50,"a":"x"},"own":[1e2]}"#
     );
-    // A caller's own value counts, a member that the file does not have is still refused.
+    // A caller's own value counts; a member that the file does not have is still refused.
     known["zeta"] = json!(2);
     assert!(save("copy.json", &known).unwrap().contains(r#""zeta":2"#));
     known["mcpServers"] = json!({});
@@ -133,7 +133,7 @@ fn a_pipe_or_a_link_in_place_of_the_lock_is_refused_at_once() {
     assert!(refused.contains("is not a regular file"), "{refused}");
 }
 
-/// Opening a pipe for reading releases a program that waits to write into it.
+/// Opening a pipe for reading releases a program that waits to write to it.
 #[test]
 fn a_pipe_among_the_workflows_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +180,7 @@ fn a_lock_that_is_held_is_given_up_and_its_holder_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("flow.json"), WORKFLOW).unwrap();
     let lock = folder.path().join(".n8n-lens.lock");
-    // The id of one of us that was killed while it held the lock.
+    // The process id of one of our processes, killed while it held the lock.
     std::fs::write(&lock, "4242").unwrap();
     let held = std::fs::File::options().write(true).open(&lock).unwrap();
     held.lock().unwrap();

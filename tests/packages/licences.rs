@@ -1,4 +1,4 @@
-//! What goes with a binary: the licences of others, and the bill of materials.
+//! The accompaniments of a binary: third-party licences, and the bill of materials.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn every_package_has_the_licences_of_all_crates() {
     }
     let has_binary = |name: &str| {
         let is_archive = [".tgz", ".zip", ".mcpb", ".whl"].iter().any(|end| name.ends_with(end));
-        // The launcher contains nothing of others.
+        // The launcher contains no third-party code.
         is_archive && name != format!("n8n-lens-{VERSION}.tgz")
     };
     let packages: Vec<_> = ["release", "npm", "pypi"].into_iter().flat_map(files).collect();

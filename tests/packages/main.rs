@@ -77,14 +77,14 @@ static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     packages
 });
 
-/// The Python environment with uv, twine and shellcheck, made once; with it, what packaging/pack needs is installed.
+/// The Python environment with uv, twine and shellcheck, made once, in which the requirements of packaging/pack are installed.
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = work().join("python");
     succeed(Command::new(root().join("tests/packages/setup.sh")).arg(&folder));
     folder
 });
 
-/// Runs a command that must succeed; returns what it prints on standard output.
+/// Runs a command that must succeed; returns its standard output.
 #[track_caller]
 fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -97,14 +97,14 @@ fn succeed(command: &mut Command) -> String {
     String::from_utf8(stdout).unwrap()
 }
 
-/// A command without the environment of the tests, in a home folder of its own.
+/// A command without the environment of the tests, in its own home folder.
 fn isolated(program: impl AsRef<std::ffi::OsStr>, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home).current_dir(root());
     command
 }
 
-/// What the binary itself prints for [`EXECUTION`].
+/// The binary's own output for [`EXECUTION`].
 fn expected_summary() -> String {
     succeed(Command::new(BINARY).args(["summary", EXECUTION]).env_clear().current_dir(root()))
 }

@@ -74,7 +74,7 @@ fn npx_answers_cold() {
 
     let tarballs = npm.registry.requests().into_iter().map(|request| request.path);
     let tarballs: Vec<_> = tarballs.filter(|path| path.ends_with(".tgz") && path.contains("cli-")).collect();
-    // An npm before 9.6 does not know `libc`.
+    // npm before 9.6 does not support `libc`.
     assert!(tarballs.iter().all(|path| path.contains("linux-x64") || path.contains("linux-arm64")), "{tarballs:?}");
 }
 

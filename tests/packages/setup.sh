@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs uv, twine and shellcheck into a Python environment, which is the first argument, and what packaging/pack and
-# install.sh need if it is missing.
+# Installs uv, twine and shellcheck into a Python environment, which is the first argument, and anything that packaging/pack and
+# install.sh need and that is missing.
 # Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$1

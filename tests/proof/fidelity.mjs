@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs workflows of every kind on a real n8n, and then replays each execution unchanged: what does not do the same again must be named.
+// Runs workflows of every kind on a real n8n, and then replays each execution unchanged: every difference must be named.
 //
 // usage: N8N_URL=http://127.0.0.1:5678 N8N_API_KEY=key N8N_API_KEY_FILE=key.txt TEST_BINARY=target/debug/n8n-lens node fidelity.mjs [--all] [--random N] [name ...]
 //        --all: also the two newest executions of every other workflow of this n8n

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Nothing is left of a proof that is killed, terminated or stopped at any moment: workflows, executions and webhooks of n8n are as before, at the
-// latest after the next proof.
+// A proof that is killed, terminated or stopped at any moment leaves nothing behind: workflows, executions and webhooks of n8n are as
+// before, at the latest after the next proof.
 //
-// usage: as fidelity.mjs, node leftovers.mjs [moments]    WAIT=610: seconds until copies count as left behind
+// usage: like fidelity.mjs, node leftovers.mjs [moments]    WAIT=610: seconds until copies count as left behind
 import { setTimeout as sleep } from 'node:timers/promises';
 import { make, create, remove, workflow, webhook, code, eachCode, set, get } from '../../fixtures/scenarios/n8n.mjs';
 import { all, call, copies, prove, run, PORT } from './n8n.mjs';
@@ -31,7 +31,7 @@ await make({ async leftovers() {
       console.log(`${what}: ${signal} at ${moments} moments, copies left: ${signal === 'SIGKILL' ? (await copies()).length : left}`);
     }
   }
-  // A copy that was left behind is swept when it is older than ten minutes.
+  // A leftover copy is removed when it is older than ten minutes.
   const wait = Number(process.env.WAIT ?? 610);
   console.log(`waiting ${wait} s`);
   await sleep(wait * 1000);

@@ -1,4 +1,4 @@
-// What the scripts of this folder have in common: proofs by the real binary, and what an n8n holds before and after.
+// Shared code of the scripts in this folder: proofs by the real binary, and the content of an n8n before and after.
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { api, answers, reached, PORT } from '../../fixtures/scenarios/n8n.mjs';
@@ -16,7 +16,7 @@ answers.set('/file', { some: 'file' });
 answers.set('/large', (query) => ({ text: 'é"\\\n\u001b😀'.repeat(Number(query.get('kb')) * 90) }));
 answers.set('/many', (query) => Array.from({ length: Number(query.get('kb')) }, (_, i) => ({ id: i, text: `order ${i} "quoted" é `.repeat(45) })));
 
-/** Runs the binary; its answer, what it wrote to standard error, its exit code and how long it took. */
+/** Runs the binary; returns its answer, its standard error, its exit code and how long it took. */
 export function run(command, options = {}) {
   const begun = Date.now(), env = { ...process.env, N8N_URL: BASE };
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ export function run(command, options = {}) {
 }
 export const prove = (id, ...more) => run(['prove', String(id), '--json', '--locale', 'en', ...more]);
 
-/** Calls a webhook, once n8n has registered it, and waits for the end of the execution. */
+/** Calls a webhook once n8n has registered it, and waits for the end of the execution. */
 export async function call(id, hook, body = {}) {
   const before = Number((await newest(id))?.id ?? 0);
   for (let tries = 0; ; tries++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// How long a proof of an execution takes whose recorded items have so many megabytes (36 unless told), beside the execution itself.
+// How long a proof takes for an execution whose recorded items have this many megabytes (default: 36), compared with the execution itself.
 //
-// usage: as fidelity.mjs, node speed.mjs [megabytes]
+// usage: like fidelity.mjs, node speed.mjs [megabytes]
 import { make, create, remove, workflow, webhook, code, set, get } from '../../fixtures/scenarios/n8n.mjs';
 import { call, copies, prove, PORT } from './n8n.mjs';
 

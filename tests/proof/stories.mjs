@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Ten planted faults, each from the id of the failing execution over an edit to a proven draft, as an agent would go: at most six calls and 4,000
-// tokens each, and nothing published. Three bytes count as a token: these answers have 3.3 to 3.7 bytes for each.
+// Ten planted faults, each from the id of the failing execution through an edit to a proven draft, as an agent would go: at most six calls
+// and 4,000 tokens each, and nothing published. Three bytes count as a token: these answers have 3.3 to 3.7 bytes for each.
 //
-// usage: as fidelity.mjs, node stories.mjs
+// usage: like fidelity.mjs, node stories.mjs
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const noOp = (name) => node('noOp', name);
 const patch = (nodeName, find, replace, path = '/jsCode') => ({ type: 'patchNodeParameter', nodeName, path, patches: [{ find, replace }] });
 const orders = (n, more = () => ({})) => Array.from({ length: n }, (_, i) => ({ id: i + 1, price: `${i + 2}.50`, customer: { name: `Customer ${i}`, email: `c${i}@example.com` }, day: `2026-03-${String((i % 28) + 1).padStart(2, '0')}`, ...more(i) }));
 
-// what is wrong: [nodes after "Rows", chain after "Rows", links, body, the operation that fixes it]
+// the planted fault: [nodes after "Rows", chain after "Rows", links, body, the operation that fixes it]
 const stories = {
   'a comma in one price': [[eachCode('Price', 'const price = Number($json.price); if (Number.isNaN(price)) throw new Error(`no price: ${$json.price}`); return { json: { ...$json, price } };')], ['Price'], [], orders(200, (i) => (i === 137 ? { price: '3,50' } : {})), patch('Price', 'Number($json.price)', "Number(String($json.price).replace(',', '.'))")],
   'an order without a customer': [[eachCode('Name', 'return { json: { id: $json.id, name: $json.customer.name } };'), noOp('Letter')], ['Name', 'Letter'], [], orders(80, (i) => (i === 41 ? { customer: null } : {})), patch('Name', '$json.customer.name', "$json.customer?.name ?? 'unknown'")],

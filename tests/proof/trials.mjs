@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Changes whose verdicts are foretold, at least two for each verdict, on a real n8n. The services that the workflows call count who connects to
-// them: nobody may while a proof runs, the error workflow must not run, and nothing may be left.
+// Changes with predicted verdicts, at least two for each verdict, on a real n8n. The services that the workflows call count who connects
+// to them: nobody may while a proof runs, the error workflow must not run, and nothing may be left.
 //
-// usage: as fidelity.mjs, node trials.mjs [name ...]
+// usage: like fidelity.mjs, node trials.mjs [name ...]
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Workflows of every kind that a replay has to repeat: each a name, its nodes after the webhook, the chain, further links, and what its webhook
-// receives. `random` makes one from a seed.
+// Workflows of every kind that a replay has to repeat: each a name, its nodes after the webhook, the chain, further links, and
+// what its webhook receives. `random` makes one from a seed.
 import { node, code, eachCode, set, condition, conditions, filter, get, uuid, random, pick, whole, PORT } from '../../fixtures/scenarios/n8n.mjs';
 
 const URL = `http://127.0.0.1:${PORT}`;
@@ -114,7 +114,7 @@ export const workflows = (ids) => ({
   'static data': [[code('Count', "const data = $getWorkflowStaticData('node'); data.n = (data.n ?? 0) + 1; return [{ json: { n: data.n } }];")], ['Count'], [], { depends: true, twice: true }],
 });
 
-/** A workflow from the random numbers: four to nine nodes, branches that come together again, services between them. */
+/** A workflow from random numbers: four to nine nodes, branches that join again, services between them. */
 export function chance() {
   const nodes = [make(whole(1, 12))], links = [];
   let last = ['Make', 0], at = 0;

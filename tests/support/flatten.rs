@@ -8,9 +8,9 @@ use n8n_lens::json::flatted::Flatted;
 /// Which containers are written once and referred to from several places. Strings always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// None: each container of the JSON text is an object of its own in JavaScript.
+    /// None: each container in the JSON text is a separate object in JavaScript.
     Nothing,
-    /// All that are written alike, as if nodes had passed on what they received.
+    /// All with the same text, as if nodes had passed on what they received.
     Equal,
 }
 
@@ -54,14 +54,14 @@ impl Stored {
         StoredExecution { reveal: true, ..self.with_data(Flatted::new(Box::new(self.data.as_bytes()))) }
     }
 
-    /// The execution with run data from elsewhere.
+    /// The execution with different run data.
     pub fn with_data<'a>(&'a self, data: Flatted<'a>) -> StoredExecution<'a> {
         let (header, workflow) = (self.header.as_bytes(), Box::new(self.workflow.as_bytes()));
         StoredExecution { header, workflow, data, reveal: false }
     }
 }
 
-/// A body of the public API as n8n stores it. Of members with the same name the last one counts.
+/// A body of the public API as n8n stores it. Of members with the same name, the last one counts.
 pub fn stored(body: &str, share: Share) -> Stored {
     let members = members(body);
     let last = |wanted: &str| members.iter().rev().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
@@ -77,13 +77,13 @@ pub fn stored(body: &str, share: Share) -> Stored {
     }
 }
 
-/// A JSON text as it stands inside a JSON string.
+/// A JSON text as the content of a JSON string.
 pub fn escape(text: &[u8]) -> Vec<u8> {
     let escaped = text.iter().flat_map(|byte| matches!(byte, b'"' | b'\\').then_some(b'\\').into_iter().chain([*byte]));
     escaped.collect()
 }
 
-/// The text that stands inside a JSON string; `None` if it is not written as [`escape`] does.
+/// The text that the content of a JSON string encodes; `None` if it is not written as [`escape`] does it.
 pub fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
     let (mut text, mut bytes) = (Vec::new(), escaped.iter().copied());
     while let Some(byte) = bytes.next() {
@@ -105,7 +105,7 @@ enum Kind<'a> {
     Scalar,
     Text,
     List(Vec<Value<'a>>),
-    /// Names are the insides of JSON strings.
+    /// Names are the raw contents of JSON strings.
     Record(Vec<(&'a str, Value<'a>)>),
 }
 
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
 
 struct Flat<'v, 'a> {
     share: Share,
-    /// The indices of what is written once, by its text.
+    /// The indices of elements that are written once, by their text.
     known: HashMap<&'a str, usize>,
     /// How many elements have an index.
     elements: usize,

@@ -1,16 +1,16 @@
-//! A server at a `postgres://` address that is silent, or sends more than anyone asked for.
+//! A server at a `postgres://` address that is silent, or sends more than requested.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// What a server does.
+/// The behaviour of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
-    /// Accepts, and says nothing.
+    /// Accepts connections, and sends nothing.
     Silent,
-    /// Lets everyone in, and says nothing more.
+    /// Accepts any login, and sends nothing more.
     SilentAfterLogin,
-    /// Answers the first request, and says nothing more.
+    /// Answers the first request, and sends nothing more.
     SilentAfterBegin,
     /// Announces a message of 2 GB and sends it: before the login, or as a row.
     LargeMessage,

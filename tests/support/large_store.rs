@@ -21,14 +21,14 @@ pub struct LargeStore {
 impl LargeStore {
     /// 105 MB of text, whose first 3 % a summary needs; a body of 325 MB.
     pub const LARGE: Self = Self { nodes: 4, items: 100_000, text: 715, shuffled: false };
-    /// 507 MB of text: more than n8n could send of it.
+    /// 507 MB of text: more than n8n could send.
     pub const HUGE: Self = Self { nodes: 3, items: 40_000, text: 12_320, shuffled: false };
 
     pub fn node_name(node: usize) -> String {
         format!("Node {node}")
     }
 
-    /// The items of the first node in the order in which the others output them.
+    /// The indexes of the first node's items, in the order in which the other nodes output them.
     pub fn order(self) -> Vec<usize> {
         let (mut order, mut random) = ((0..self.items).collect::<Vec<_>>(), Random(1));
         if self.shuffled {
@@ -53,7 +53,7 @@ impl LargeStore {
         to.flush().unwrap();
     }
 
-    /// Writes one depth after another; each begins at the index at which the one before ends.
+    /// Writes one depth after another; each begins at the index where the previous one ends.
     fn write(self, to: &mut impl Write) -> io::Result<()> {
         let Self { nodes, items, text, .. } = self;
         let order = self.order();

@@ -1,4 +1,4 @@
-//! An MCP server on stdio for testing the gateway. It answers in every way a server can, and fails in every way, too.
+//! An MCP server on stdio for testing the gateway. It answers in every way that a server can, and fails in every way, too.
 //!
 //! It runs as a separate process of the test binary or of the benchmark. The protocol is
 //! implemented by hand, since no library lets a server break it, and in one loop without a runtime: the benchmark uses

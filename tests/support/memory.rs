@@ -5,22 +5,22 @@ pub fn resident(pid: u32) -> u64 {
     bytes(pid, "VmRSS:")
 }
 
-/// Anonymous memory now, bytes: without the pages of the program, which are more if it is not optimized.
+/// Anonymous memory now, bytes: without the program's pages, of which there are more if it is not optimized.
 pub fn anonymous(pid: u32) -> u64 {
     bytes(pid, "RssAnon:")
 }
 
-/// The most that was ever resident without the pages of the program that are resident now, bytes.
+/// The peak resident memory without the program's pages that are resident now, bytes.
 pub fn peak_without_program(pid: u32) -> u64 {
     peak(pid) - bytes(pid, "RssFile:")
 }
 
-/// The most that was ever resident, bytes.
+/// The peak resident memory, bytes.
 pub fn peak(pid: u32) -> u64 {
     bytes(pid, "VmHWM:")
 }
 
-/// The same of a process that may have ended.
+/// The same, for a process that may have ended.
 pub fn peak_while_running(pid: u32) -> Option<u64> {
     read(pid, "VmHWM:")
 }

@@ -33,7 +33,7 @@ const OLD_TABLES: &str = r#"
     CREATE TABLE "{}execution_data" ("executionId" int PRIMARY KEY NOT NULL, "workflowData" text NOT NULL,
         "data" text NOT NULL);"#;
 
-/// The same of n8n 2.41 on PostgreSQL.
+/// The same for n8n 2.41 on PostgreSQL.
 pub const POSTGRES_TABLES: &str = r#"
     CREATE TABLE migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name varchar NOT NULL);
     INSERT INTO migrations (timestamp, name) VALUES (1784000000041, 'AddUsedPrivateCredentials1784000000041');
@@ -53,16 +53,16 @@ pub struct N8nFolder {
     is_old: bool,
 }
 
-/// Between two commits of n8n.
+/// The pause between two commits of n8n.
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl N8nFolder {
-    /// With a write-ahead log, as n8n 2.x has it. Nobody has the database open.
+    /// With a write-ahead log, as in n8n 2.x. No process has the database open.
     pub fn wal() -> Self {
         Self::with("WAL", "", false)
     }
 
-    /// With a rollback journal, as n8n 1.x has it.
+    /// With a rollback journal, as in n8n 1.x.
     pub fn rollback() -> Self {
         Self::with("DELETE", "", true)
     }
@@ -81,7 +81,7 @@ impl N8nFolder {
         times
     }
 
-    /// With a prefix before the names of tables.
+    /// With a prefix on the names of tables.
     pub fn prefixed(prefix: &'static str) -> Self {
         Self::with("WAL", prefix, false)
     }
@@ -102,7 +102,7 @@ impl N8nFolder {
         self.path().join("database.sqlite")
     }
 
-    /// A connection as n8n has one.
+    /// A connection like n8n's.
     pub fn open(&self) -> Connection {
         let connection = Connection::open(self.file()).unwrap();
         connection.pragma_update(None, "journal_mode", self.journal).unwrap();
@@ -197,7 +197,7 @@ pub fn write_bundle(file: &Path, body: &Value) {
     std::fs::write(file, bundle.to_string()).unwrap();
 }
 
-/// The members of `execution_entity`, as the database has them.
+/// The members of `execution_entity`, as stored in the database.
 pub fn row(body: &Value) -> Map<String, Value> {
     const COLUMNS: [&str; 15] = [
         "id",

@@ -11,7 +11,7 @@ use super::workflow_store::{Flavour, WorkflowStore};
 /// The node that starts a copy.
 pub const START: &str = "n8n-lens replay start";
 
-/// What a copy does: changes the execution that it would be if it did the same as the recorded one.
+/// The behaviour of a copy: changes the execution that would result if it did the same as the recorded one.
 pub type Play = Arc<dyn Fn(&Value, &mut Value) + Send + Sync>;
 
 /// The n8n; clones share it.
@@ -28,7 +28,7 @@ pub struct ProofN8n {
 }
 
 impl ProofN8n {
-    /// An n8n with the workflow `w` of an execution, and the execution; `play` says what the changed copy does.
+    /// An n8n with the workflow `w` of an execution, and the execution; `play` is the behaviour of the changed copy.
     pub fn new(recorded: Value, play: Play) -> Self {
         let store = WorkflowStore::new(Flavour::V2);
         let mut workflow = recorded["workflowData"].clone();
@@ -38,7 +38,7 @@ impl ProofN8n {
         Self { store, recorded, play, played: Arc::default(), calls: Arc::default() }
     }
 
-    /// The same n8n, where the changed copy does this.
+    /// The same n8n, where the changed copy behaves like this.
     pub fn playing(&self, play: Play) -> Self {
         Self { play, played: Arc::default(), ..self.clone() }
     }
@@ -140,7 +140,7 @@ impl ProofN8n {
     }
 }
 
-/// What the key may do.
+/// The scopes of the key.
 const SCOPES: [&str; 8] = [
     "execution:read",
     "execution:list",

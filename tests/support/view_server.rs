@@ -1,4 +1,4 @@
-//! `n8n-lens view`, and the cookie of the browser that came first.
+//! `n8n-lens view`, and the cookie of the first browser.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ pub struct ViewServer {
 }
 
 impl ViewServer {
-    /// Starts `n8n-lens view` with an environment of its own.
+    /// Starts `n8n-lens view` with its own environment.
     pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::start_opening(&[arguments, &["--no-open"]].concat(), environment)
     }
@@ -54,8 +54,8 @@ impl ViewServer {
     }
 }
 
-/// A folder with an `xdg-open` that opens nothing. It writes down what it was started with, and what it was to open, in the
-/// folder that `RECORDS` names; the file `done`, with its arguments, comes last.
+/// A folder with an `xdg-open` that opens nothing. It records how it was started, and what it should open, in the
+/// folder named by `RECORDS`; the file `done`, with its arguments, comes last.
 pub fn recording_opener() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let opener = folder.path().join("xdg-open");

@@ -1,5 +1,5 @@
 // The page inside an MCP client: `VIEW_MCP=http://127.0.0.1:PORT/mcp node --test app.mjs`, with the variables of browser.mjs. The client is
-// as strict as the specification of MCP Apps (2026-01-26) allows: a frame without an origin of its own, and the policy for pages that
+// as strict as the specification of MCP Apps (2026-01-26) allows: a frame without its own origin, and the policy for pages that
 // name no domains.
 
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ const HOST = `<!doctype html><html lang="en"><title>A client</title><body><scrip
   appDocument().then((html) => { frame.srcdoc = html; document.body.append(frame); });
 </script></body></html>`;
 
-/** A request to the server, as a client of 2026-07-28 that shows pages makes it. */
+/** A request to the server, as sent by a client of 2026-07-28 that shows pages. */
 async function rpc(method, params) {
   const meta = {
     ...params._meta,
@@ -42,7 +42,7 @@ async function rpc(method, params) {
   return JSON.parse(message);
 }
 
-/** A test of the page inside a client that has called a tool; `host` records what the page asked of the client. */
+/** A test of the page inside a client that has called a tool; `host` records the page's requests to the client. */
 function inside(name, { tool, given, context = {}, ...options }, run) {
   const host = { calls: [], asked: [], opened: [], modes: [], sizes: [] };
   const prepare = async (page) => {
@@ -111,7 +111,7 @@ for (const [tool, given, view] of [['describe_execution', { id: FAILING }, 'As i
 
 for (const [theme, ground] of [['light', 'rgb(246, 245, 242)'], ['dark', 'rgb(20, 22, 26)']]) {
   for (const viewport of [WIDE, NARROW]) {
-    // The system has the other theme: the client's counts.
+    // The system has the other theme: the client's takes precedence.
     const colorScheme = theme === 'dark' ? 'light' : 'dark';
     inside(`${theme}, ${viewport.width} pixels: the client's theme, and no violations`, { tool: 'get_execution', given: { id: FAILING }, context: { theme }, viewport, colorScheme }, async (frame, host, page) => {
       const colour = () => frame.locator('html').evaluate((html) => getComputedStyle(html).backgroundColor);

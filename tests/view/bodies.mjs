@@ -1,4 +1,4 @@
-// Makes the executions that page.mjs looks at, as n8n's API sends them: `node bodies.mjs FOLDER`.
+// Makes the executions that page.mjs visits, as n8n's API sends them: `node bodies.mjs FOLDER`.
 //
 //     1000.json  a good execution of the workflow of 1001, a day before it
 //     1001.json  50,000 orders; the last node fails
@@ -175,7 +175,7 @@ function attack() {
   write('1003', { workflow: 'wf<b>', name: markup, nodes, edges, runs, start: START, stop: START + 110, error, last });
 }
 
-/** An agent whose sub-nodes stand where people put them: below it, in its row, and above it; lines would lie behind nodes. */
+/** An agent whose sub-nodes are where people put them: below it, in its row, and above it; lines would lie behind nodes. */
 function agent() {
   const nodes = [
     node('Ask', 'webhook', [0, 0]), node('Agent', 'agent', [220, 0], { text: '=Answer this: {{ $json.question }}', options: { systemMessage: '=You are {{ $json.who }}.' } }), node('Model', 'lmChatOpenAi', [440, 0]), node('Tool', 'toolCalculator', [660, 0]),

@@ -64,7 +64,7 @@ async function enter(context) {
   await context.addCookies([{ name, value, url: PAGE }]);
 }
 
-/** Waits until the page shows what its address says, and nothing is being read. */
+/** Waits until the page shows the content of its address, and nothing is loading. */
 export async function ready(page) {
   await page.waitForSelector('h1');
   await page.waitForFunction(() => {
@@ -74,7 +74,7 @@ export async function ready(page) {
   }, null, { timeout: 20_000 });
 }
 
-/** Waits until what is read after the first picture is there, too. */
+/** Waits until everything that loads after the first picture is there, too. */
 export async function settled(page) {
   await ready(page);
   await page.waitForSelector('.looking', { state: 'detached', timeout: 60_000 });
@@ -82,10 +82,10 @@ export async function settled(page) {
 
 /** The state in the address, readable. */
 export const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash.replaceAll('+', ' ')));
-/** What the page says. */
+/** The text of the page. */
 export const text = (page) => page.locator('main').innerText();
 
-/** Waits until the address matches and the page shows what it says. */
+/** Waits until the address matches and the page shows its content. */
 export async function arrives(page, pattern) {
   await page.waitForFunction((source) => new RegExp(source).test(decodeURIComponent(location.hash.replaceAll('+', ' '))), pattern.source);
   await ready(page);

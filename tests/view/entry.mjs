@@ -1,4 +1,4 @@
-// The file that leads the browser to the page: VIEW_URL is its own address, file://….
+// The file that redirects the browser to the page: VIEW_URL is its own address, file://….
 
 import assert from 'node:assert/strict';
 import { check, hash, ready } from './browser.mjs';

@@ -1,5 +1,5 @@
 // The home of the page in front of n8n's own store: `VIEW_URL=http://127.0.0.1:PORT/view/ node --test home.mjs`, with the variables of
-// browser.mjs. The test in main.rs says what is in the store.
+// browser.mjs. The test in main.rs describes the content of the store.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-//! The page in a real Chromium, against the real binary and a fake n8n. What drives the browser is installed from npm, so these
+//! The page in a real Chromium, against the real binary and a fake n8n. The browser driver is installed from npm, so these
 //! tests only run on request: `cargo test --test view -- --ignored`.
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/view")
 }
 
-/// Where what drives the browser is installed.
+/// Where the browser driver is installed.
 fn modules() -> PathBuf {
     static ONCE: Once = Once::new();
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/view");
@@ -41,7 +41,7 @@ fn modules() -> PathBuf {
     modules
 }
 
-/// The executions that page.mjs looks at, by id, and their folder.
+/// The executions that page.mjs visits, by id, and their folder.
 fn bodies() -> (PathBuf, HashMap<String, Vec<u8>>) {
     let bodies = Path::new(env!("CARGO_TARGET_TMPDIR")).join("view");
     run(Command::new("node").arg(folder().join("bodies.mjs")).arg(&bodies));
@@ -126,7 +126,7 @@ fn a_saved_execution_is_a_page_without_a_list() {
 }
 
 /// A store whose executions began in the last eight hours: a node that became slower, failures of two kinds after an edit, one execution
-/// that runs, one that waits, and a text to be found.
+/// that is running, one that is waiting, and a text to find.
 fn store_of_many() -> N8nFolder {
     let store = N8nFolder::wal();
     let connection = store.open();

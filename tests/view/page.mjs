@@ -555,7 +555,7 @@ check('the answer has a content security policy without exceptions', '#/', async
 check('every address shows the same after a reload', '#/', async (page) => {
   for (const [name, address] of Object.entries(VIEWS)) {
     await page.goto(PAGE + address);
-    // What is read after the first picture has its own tests, and the workflows to choose from are those that were listed so far.
+    // Content that loads after the first picture has its own tests, and the workflows to choose from are those listed so far.
     const said = () => page.evaluate(() => [...document.querySelector('main').children].map((child) => {
       for (const late of child.querySelectorAll('select[name=workflow], .error-box, .finding-box, .nothing-unusual')) late.replaceChildren();
       return child.innerText;
@@ -574,7 +574,7 @@ for (const [name, address] of Object.entries(VIEWS)) {
   for (const [how, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: NARROW }]]) {
     check(`${name}, ${how}: accessible, and nothing sticks out`, address, async (page) => {
       if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: how === 'narrow' });
-      // From the file into the page's world, since its policy lets no script in.
+      // From the file into the page's world, since its policy allows no script.
       const violations = await page.evaluate(`${await source()}; axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
       assert.deepEqual(violations, []);
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

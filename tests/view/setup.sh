@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what drives the browser under the first argument, and Node.js and Chromium if they are missing.
+# Installs the browser driver under the first argument, and Node.js and Chromium if they are missing.
 # Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$1

@@ -1,5 +1,5 @@
-//! `n8n-lens coordinate admin …`: each command is made from the administration tool of its name, `project set-status` from
-//! `admin_project_set_status`, and calls it.
+//! `n8n-lens coordinate admin …`: each command is made from the administration tool of the same name (`project set-status` from
+//! `admin_project_set_status`) and calls it.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::coordination::admin::TOOLS;
 use crate::coordination::{Caller, Coordinator, Tool};
 use crate::toolkit::Kind;
 
-/// The commands that consist of several, and what they are about.
+/// The command groups, each with its description.
 const GROUPS: [(&str, &str); 6] = [
     ("project", "Projects"),
     ("agent", "Agents"),
@@ -28,7 +28,7 @@ const GROUPS: [(&str, &str); 6] = [
 /// The option that reads the parameter `system_prompt` from a file.
 const SYSTEM_PROMPT_FILE: &str = "system-prompt-file";
 
-/// An administration command with what was passed to it; it prints one JSON object.
+/// An administration command with the arguments passed to it; it prints one JSON object.
 pub(super) struct Admin {
     tool: &'static Tool,
     arguments: ArgMatches,
@@ -82,7 +82,7 @@ impl Admin {
         let values = self.values()?;
         let mut answer = coordinator.call(self.tool, values, &Caller::Local).await.map_err(failed)?;
         if let Some(answer) = answer.as_object_mut() {
-            // On the command line, the exit code says so.
+            // On the command line, the exit code reports success.
             answer.shift_remove("success");
         }
         print_value(&answer, json)?;
@@ -94,7 +94,7 @@ impl Admin {
         }
     }
 
-    /// The arguments of the call, with what files and standard input contain.
+    /// The arguments of the call, including the contents of files and standard input.
     fn values(&self) -> Result<Map<String, Value>, Error> {
         let mut values = spelling(self.tool).values(self.tool.parameters, &self.arguments);
         for parameter in self.tool.parameters {
@@ -136,7 +136,7 @@ fn command(tool: &Tool) -> Command {
     }
 }
 
-/// How a command spells its arguments: one that changes something begins with its id, one that adds something can choose it.
+/// How a command spells its arguments: one that changes something begins with its id, one that adds something may choose it.
 fn spelling(tool: &Tool) -> Spelling {
     let is_named = tool.parameters.iter().any(|parameter| parameter.name == "id" && parameter.required);
     Spelling {

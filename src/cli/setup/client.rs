@@ -1,4 +1,4 @@
-//! The clients: their files, and how they write down a server.
+//! The clients: their files, and how they represent a server.
 
 use std::env;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(super) enum Client {
 /// The language of a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// JSON as RFC 8259 has it.
+    /// JSON as defined by RFC 8259.
     Json,
     /// JSON with comments and trailing commas.
     Jsonc,
@@ -36,21 +36,21 @@ pub(super) enum Format {
     Toml,
 }
 
-/// How a client gets a secret from elsewhere.
+/// How a client's file refers to a secret instead of containing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     /// A variable of its environment, between these two texts.
     Variable(&'static str, &'static str),
-    /// The name of a variable of its environment, in a member of its own.
+    /// The name of an environment variable, in a member of its own.
     VariableName,
     /// It prompts for the secret, and stores it.
     Prompt,
-    /// It cannot: secrets are in its file.
+    /// Not possible: secrets are in the client's file.
     None,
 }
 
 impl Client {
-    /// Its name, as it writes it itself.
+    /// The client's name in its own spelling.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -92,7 +92,7 @@ impl Client {
 
     /// The user's file; `None` on a system without a home folder.
     pub(super) fn user_file(self) -> Option<PathBuf> {
-        // Applications with a window keep their settings where the system has them.
+        // Graphical applications keep their settings in the system's configuration folder.
         let settings = dirs::config_dir();
         match self {
             Self::ClaudeCode => Some(folder_of("CLAUDE_CONFIG_DIR").or_else(dirs::home_dir)?.join(".claude.json")),
@@ -107,7 +107,7 @@ impl Client {
                 let home = folder_of("GEMINI_CLI_HOME").or_else(dirs::home_dir)?;
                 Some(home.join(".gemini").join("settings.json"))
             }
-            // It uses ~/.config on macOS, too.
+            // Devin also uses ~/.config on macOS.
             Self::Devin if cfg!(target_os = "macos") => Some(dirs::home_dir()?.join(".config/devin/mcp_config.json")),
             Self::Devin => Some(settings?.join("devin").join("mcp_config.json")),
         }
@@ -159,7 +159,7 @@ impl Client {
     }
 }
 
-/// The folder that a variable names.
+/// The folder in an environment variable.
 fn folder_of(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }

@@ -1,5 +1,5 @@
-//! What a change does to a file, for people. Secrets of other servers are in the same file, so that only texts that
-//! n8n-lens itself writes are shown.
+//! Shows how a change affects a file. Secrets of other servers are in the same file, so only texts that n8n-lens itself
+//! writes are shown.
 
 use serde_json::{Map, Value};
 use similar::TextDiff;
@@ -9,12 +9,12 @@ use super::entry;
 use crate::json::shorten;
 use crate::secrets::REDACTED;
 
-/// How many characters of a line are shown, and how many of them can be those before the first difference.
+/// How many characters of a line are shown, and how many of them may come before the first difference.
 const LINE_CHARS: usize = 400;
 const SAME_CHARS: usize = 80;
 
-/// The differences between two texts of a file, in unified form. Only those of its strings and comments that are in `shown` can be
-/// read.
+/// The differences between two texts of a file, in unified form. Of its strings and comments, only those in `shown` are
+/// readable.
 pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, shown: &VisibleTexts) -> String {
     let before = if old.is_some() { file } else { "/dev/null" };
     let (old, new) = (masked(old.unwrap_or_default(), format, shown), masked(new, format, shown));
@@ -25,7 +25,7 @@ pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, 
     }
 }
 
-/// The differences between two texts that hold no secrets, in unified form; `None` is a file that does not exist.
+/// The differences between two texts without secrets, in unified form; `None` is a file that does not exist.
 pub(super) fn of_texts(file: &str, old: Option<&str>, new: Option<&str>) -> String {
     let name = |text: Option<&str>| if text.is_some() { file } else { "/dev/null" };
     let (before, after) = (name(old), name(new));
@@ -33,7 +33,7 @@ pub(super) fn of_texts(file: &str, old: Option<&str>, new: Option<&str>) -> Stri
     difference.unified_diff().header(before, after).to_string().trim_end().to_owned()
 }
 
-/// A difference in which no line is much longer than [`LINE_CHARS`]. Two long lines are shown where they
+/// A difference in which no line is much longer than [`LINE_CHARS`]. Two long lines are shown from where they
 /// begin to differ.
 fn clipped(difference: &str) -> String {
     let lines: Vec<_> = difference.lines().collect();
@@ -91,7 +91,7 @@ impl VisibleTexts {
     }
 }
 
-/// A text without its strings and comments, but for names of members and what is shown.
+/// A text without its strings and comments, except for names of members and texts in `shown`.
 fn masked(text: &str, format: Format, shown: &VisibleTexts) -> String {
     let (mut masked, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(['"', '\'', '/', '#']) {
@@ -114,7 +114,7 @@ fn masked(text: &str, format: Format, shown: &VisibleTexts) -> String {
     masked.replace('\r', "")
 }
 
-/// What begins at a character, with its length in bytes.
+/// The token that begins at a character, with its length in bytes.
 enum Token {
     Text(usize),
     Comment(usize),
@@ -130,7 +130,7 @@ impl Token {
 }
 
 fn token(text: &str, format: Format) -> Token {
-    // Only looked for where it matters: a file can be one line of megabytes.
+    // Only searched where it matters: a file can be one line of megabytes.
     let line = || text.find('\n').unwrap_or(text.len());
     let is_toml = format == Format::Toml;
     match text.as_bytes() {
@@ -164,7 +164,7 @@ fn closed(text: &str, quote: &str, has_escapes: bool) -> usize {
     text.len()
 }
 
-/// Whether a string is the name of a member, by what comes after it.
+/// Whether a string is the name of a member, judged by the text after it.
 fn is_name(after: &str, format: Format) -> bool {
     format != Format::Toml && after.trim_start().starts_with(':')
 }

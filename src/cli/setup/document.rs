@@ -1,4 +1,4 @@
-//! A client's file as a document that can be changed in places: everything else is unchanged: its comments,
+//! A client's file as a document that can be changed in places; everything else stays unchanged: its comments,
 //! its order and its white space.
 
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::client::Format;
 use super::fault::Fault;
 use super::{json, toml};
 
-/// What a text says; an empty text is an empty object.
+/// The value of a text; an empty text is an empty object.
 pub(super) fn value(text: &str, format: Format) -> Result<Value, Fault> {
     let text = without_mark(text).1;
     match format {
@@ -16,7 +16,7 @@ pub(super) fn value(text: &str, format: Format) -> Result<Value, Fault> {
     }
 }
 
-/// The text with another value than its present one: only what differs is rewritten.
+/// The text with a new value in place of its present one: only the differences are rewritten.
 pub(super) fn with_value(text: &str, format: Format, present: &Value, wanted: &Value) -> Result<String, Fault> {
     if present == wanted {
         return Ok(text.to_owned());

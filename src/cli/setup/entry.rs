@@ -8,7 +8,7 @@ use super::launch::Launch;
 /// The name of the entry.
 pub(super) const NAME: &str = "n8n-lens";
 
-/// The prompts of VS Code: the variable for which each asks, its id and its description.
+/// The prompts of VS Code: the variable that each one asks for, its id and its description.
 const PROMPTS: [(&str, &str, &str); 2] =
     [("N8N_API_KEY", "n8n-api-key", "n8n API key"), ("N8N_LENS_AUTH_TOKEN", "n8n-lens-token", "n8n-lens token")];
 
@@ -50,16 +50,16 @@ pub(super) enum Server {
 pub(super) enum Key {
     /// From a file with this path.
     File(String),
-    /// From the client, which gets it from elsewhere.
+    /// From the client, which gets it from somewhere else.
     Referred,
-    /// From the client's file. Only for a client that has no other way.
+    /// From the client's file, if the client has no other way.
     Plain(String),
 }
 
 /// A client's file with the entry: `document` is the whole content of the file.
 ///
 /// # Errors
-/// A member on the way to the entry is not an object.
+/// A member on the path to the entry is not an object.
 pub(super) fn added(document: &Value, client: Client, server: &Server) -> Result<Value, String> {
     let mut document = document.clone();
     let servers = object_in(&mut document, client.servers())?;
@@ -75,7 +75,7 @@ pub(super) fn added(document: &Value, client: Client, server: &Server) -> Result
     Ok(document)
 }
 
-/// A client's file without the entry, nor what would be left empty.
+/// A client's file without the entry, and without containers that would become empty.
 ///
 /// # Errors
 /// As for [`added`].
@@ -163,7 +163,7 @@ fn started(client: Client, launch: &Launch) -> Map<String, Value> {
     members
 }
 
-/// What a client's file has in place of a variable's value; `None` if nothing can.
+/// The text that a client's file has in place of a variable's value; `None` if that is not possible.
 fn referred(client: Client, variable: &str) -> Option<String> {
     match client.reference() {
         Reference::Variable(before, after) => Some(format!("{before}{variable}{after}")),
@@ -175,7 +175,7 @@ fn referred(client: Client, variable: &str) -> Option<String> {
     }
 }
 
-/// What the prompts of VS Code say.
+/// The texts of VS Code's prompts.
 pub(super) fn texts_of_prompts() -> impl Iterator<Item = &'static str> {
     PROMPTS.into_iter().flat_map(|(_, id, description)| [PROMPT, id, description])
 }
@@ -184,7 +184,7 @@ fn prompted(id: &str) -> String {
     format!("${{input:{id}}}")
 }
 
-/// The new members of an entry, and what the user has added to the present one: arguments, variables, headers, options.
+/// The new members of an entry, merged with the user's own additions to the present one: arguments, variables, headers, options.
 fn merged(present: &Map<String, Value>, mut new: Map<String, Value>) -> Map<String, Value> {
     let was_started = present.contains_key("command");
     if new.contains_key("command") {
@@ -212,7 +212,7 @@ fn add_missing<'a>(members: &mut Map<String, Value>, more: impl Iterator<Item = 
     }
 }
 
-/// Adds the texts to a list that may not be there; it is not created for none.
+/// Adds the texts to a list that may not exist; if there are none, it is not created.
 fn extend_list(members: &mut Map<String, Value>, name: &str, more: Vec<&str>) {
     if more.is_empty() {
         return;
@@ -226,7 +226,7 @@ fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The arguments of an entry, such as `--read-only`, without the ones that start n8n-lens through a launcher.
+/// The arguments of an entry, such as `--read-only`, without those that start n8n-lens through a launcher.
 fn arguments_of_user(present: &Map<String, Value>) -> Vec<&str> {
     let command = present.get("command").and_then(Value::as_str).unwrap_or_default();
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -238,7 +238,7 @@ fn arguments_of_user(present: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// Adds the prompts of VS Code to which a server refers, and removes those of our own to which none does.
+/// Adds the VS Code prompts that a server refers to, and removes our own that none refers to.
 fn update_prompts(document: &mut Value) -> Result<(), String> {
     let servers = document.get(Client::VsCode.servers()).map(Value::to_string).unwrap_or_default();
     let root = document.as_object_mut().ok_or("its content is not an object")?;

@@ -12,7 +12,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// A fault at a byte of a text.
+    /// A fault at this byte of a text.
     pub(super) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
         let before = text.get(..byte).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);

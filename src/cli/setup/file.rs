@@ -1,4 +1,4 @@
-//! A client's file: read whole, and replaced at once by a file with the same owner and permissions.
+//! A client's file: read as a whole, and atomically replaced by a file with the same owner and permissions.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -10,23 +10,23 @@ use super::fault::Fault;
 use crate::platform;
 use crate::units::megabytes;
 
-/// The largest file that is changed: what keeps its comments while it is edited needs a hundred times as much memory.
+/// The largest file that is changed: the parser that keeps comments needs a hundred times as much memory.
 const MAX_BYTES: u64 = 4_000_000;
 
-/// A file that may not be there yet.
+/// A file that may not exist yet.
 pub(super) struct ClientFile {
     /// Where it is, with links resolved.
     path: PathBuf,
-    /// Its content, if it is there.
+    /// Its content, if it exists.
     content: Option<String>,
 }
 
 impl ClientFile {
-    /// Reads a file. Through links, it is the file that they lead to: inside `project`, if there is one, since its
-    /// authors have chosen where its links lead.
+    /// Reads a file, following links; within a `project`, if there is one, they must not lead out of it, since its
+    /// authors chose where its links lead.
     ///
     /// # Errors
-    /// A sentence, if it is not a file, is too large, cannot be read, is not text, or is outside of the project.
+    /// A sentence, if it is not a file, is too large, cannot be read, is not text, or is outside the project.
     pub(super) fn read(path: &Path, project: Option<&Path>) -> Result<Self, String> {
         let (named, path) = (path, resolved(path)?);
         let is_inside = project.map(resolved).transpose()?.is_none_or(|project| path.starts_with(project));
@@ -70,17 +70,17 @@ impl ClientFile {
         fs::metadata(&self.path).is_ok_and(|metadata| platform::is_open_to_others(&metadata))
     }
 
-    /// A sentence about what is wrong with the content.
+    /// A sentence about the problem with the content.
     pub(super) fn unusable(&self, fault: &Fault) -> String {
         unusable(&self.path, fault)
     }
 
-    /// Replaces the content, and returns the path of a copy of the old one. A new file of the user can be read by the user
+    /// Replaces the content, and returns the path of a copy of the old one. A new file of the user is readable by the user
     /// alone; one of a project is shared.
     ///
     /// # Errors
     /// A sentence, if the file is read-only or has changed since it was read, or the system refuses to write it. The file is
-    /// then as it was.
+    /// then unchanged.
     pub(super) fn replace(&self, content: &str, is_shared: bool) -> Result<Option<PathBuf>, String> {
         let unwritable = |error| format!("{} cannot be written: {error}. It is unchanged.", self.path.display());
         let folder = self.path.parent().unwrap_or(Path::new("."));
@@ -108,7 +108,7 @@ impl ClientFile {
         Ok(copy)
     }
 
-    /// Deletes the file, and its folder if nothing else is in it. Returns the path of a copy, if one is to be kept.
+    /// Deletes the file, and its folder if that is then empty. Returns the path of a copy, if one is to be kept.
     ///
     /// # Errors
     /// A sentence, if it cannot be deleted.
@@ -118,7 +118,7 @@ impl ClientFile {
         };
         let copy = if keeps_copy { self.copy().map_err(undeletable)? } else { None };
         fs::remove_file(&self.path).map_err(undeletable)?;
-        // A folder that is not empty stays.
+        // A folder that is not empty remains.
         let _ = self.path.parent().map(fs::remove_dir);
         Ok(copy)
     }
@@ -145,7 +145,7 @@ impl ClientFile {
     }
 }
 
-/// A new file in a folder; others can read it as far as the user's umask allows, if it is shared.
+/// A new file in a folder; if it is shared, others can read it as far as the user's umask allows.
 fn new_file(folder: &Path, is_shared: bool) -> std::io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".n8n-lens-setup-");
@@ -155,7 +155,7 @@ fn new_file(folder: &Path, is_shared: bool) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// A path with its links resolved; what is not there yet is left unchanged.
+/// A path with its links resolved; a part that does not exist yet is left unchanged.
 fn resolved(path: &Path) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(resolved) => Ok(platform::simplified(resolved)),
@@ -174,7 +174,7 @@ fn resolved(path: &Path) -> Result<PathBuf, String> {
 fn content(path: &Path) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
-    // Not by its size, which files such as those in /proc do not have.
+    // Not judged by the file size, which files such as those in /proc do not report.
     file.take(MAX_BYTES + 1).read_to_end(&mut content).map_err(|error| unreadable(path, &error))?;
     if content.len() as u64 > MAX_BYTES {
         return Err(format!(

@@ -23,7 +23,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Refuses what is not JSON by RFC 8259. The parser that keeps comments has no option for that.
+/// Refuses text that is not JSON by RFC 8259. The parser that keeps comments has no option for that.
 fn refuse_extensions(text: &str) -> Result<(), Fault> {
     serde_json::from_str::<Value>(text).map(drop).map_err(|error| {
         let (line, column, message) = (error.line(), error.column().max(1), error.to_string());
@@ -32,7 +32,7 @@ fn refuse_extensions(text: &str) -> Result<(), Fault> {
     })
 }
 
-/// What a text says; an empty text is an empty object.
+/// The value of a text; an empty text is an empty object.
 pub(super) fn value(text: &str, format: Format) -> Result<Value, Fault> {
     if format == Format::Json && !text.trim_ascii().is_empty() {
         refuse_extensions(text)?;
@@ -48,7 +48,7 @@ pub(super) fn value(text: &str, format: Format) -> Result<Value, Fault> {
     }
 }
 
-/// The text with a new value, an object: only what differs is rewritten.
+/// The text with a new value, an object: only the differences are rewritten.
 pub(super) fn with_value(text: &str, wanted: &Value) -> Result<String, Fault> {
     let text = &with_members_in_line(text, wanted)?;
     let root = CstRootNode::parse(text, &OPTIONS).map_err(|error| fault(text, &error))?;
@@ -58,7 +58,7 @@ pub(super) fn with_value(text: &str, wanted: &Value) -> Result<String, Fault> {
     Ok(root.to_string())
 }
 
-/// The text with the members that objects in one line lack. The tree would break such a line before each of its members.
+/// The text with the members that one-line objects lack. The tree would break such a line before each member.
 fn with_members_in_line(text: &str, wanted: &Value) -> Result<String, Fault> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| fault(text, &error))?;
     let mut missing = Vec::new();
@@ -76,7 +76,7 @@ fn with_members_in_line(text: &str, wanted: &Value) -> Result<String, Fault> {
     Ok(whole)
 }
 
-/// Finds the members that objects in one line lack: after which byte they belong, and their text.
+/// Finds the members that one-line objects lack: the byte after which they belong, and their text.
 fn find_missing(text: &str, present: &ast::Value<'_>, wanted: &Value, missing: &mut Vec<(usize, String)>) {
     let (ast::Value::Object(object), Value::Object(wanted)) = (present, wanted) else { return };
     for member in &object.properties {
@@ -98,7 +98,7 @@ fn fault(text: &str, error: &ParseError) -> Fault {
 }
 
 fn update_object(object: &CstObject, wanted: &Map<String, Value>) {
-    // Looked up once: the object itself goes through all of its members for each name.
+    // Built once: the object itself scans all of its members for each name.
     let mut present = HashMap::new();
     for member in object.properties() {
         match member.decoded_name().filter(|name| wanted.contains_key(name)) {
@@ -152,7 +152,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// A name that stands twice in one object: which of the two counts depends on the reader.
+/// A name that occurs twice in one object: which of the two counts depends on the reader.
 fn repeated(value: &ast::Value<'_>) -> Option<String> {
     match value {
         ast::Value::Object(object) => {

@@ -12,7 +12,7 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// The command that starts this n8n-lens again: through the launcher that has started it, or by its path.
+    /// The command that starts this n8n-lens again: through the launcher that started it, or by its path.
     pub(super) fn of_this_process() -> Result<Self, String> {
         let words: &[&str] = match env::var("N8N_LENS_LAUNCHER").as_deref() {
             // On Windows, npx is a script, which clients cannot start.
@@ -26,7 +26,7 @@ impl Launch {
     }
 }
 
-/// The path of this program: the one in `PATH` if it leads here, since an update can move what it leads to.
+/// The path of this program: the one in `PATH` if it leads here, since an update can move its target.
 fn program() -> Result<String, String> {
     let unknown = |error| format!("The path of n8n-lens is unknown: {error}. Edit the client's file by hand.");
     let this = env::current_exe().map_err(unknown)?;
@@ -40,7 +40,7 @@ fn program() -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// The language of the user's messages, by the variables of POSIX.
+/// The language of the user's messages, from the POSIX variables.
 pub(super) fn locale_of_user() -> Locale {
     let languages = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(|name| env::var(name).ok());
     let language = languages.into_iter().find(|language| !language.is_empty());

@@ -1,7 +1,7 @@
-//! `n8n-lens setup`: enters n8n-lens in a client's file.
+//! `n8n-lens setup`: adds n8n-lens to a client's file.
 //!
-//! Some clients have a command for this. They are not used: the clients need not be installed, `codex mcp add` and
-//! `code --add-mcp` cannot keep the key out of the file, and none shows what it would change, or undoes it.
+//! Some clients have a command for this. It is not used: the client need not be installed, `codex mcp add` and
+//! `code --add-mcp` cannot keep the key out of the file, and none previews or undoes its change.
 
 mod client;
 mod diff;
@@ -66,7 +66,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Shows or makes the change. The file that was written stays, and the command succeeds, even if the check after it
+    /// Shows or makes the change. The written file stays, and the command succeeds, even if the check afterwards
     /// fails.
     pub(super) async fn run(self) -> Result<(), Error> {
         if self.skill {
@@ -95,7 +95,7 @@ impl Setup {
         Ok(())
     }
 
-    /// How the client is to connect.
+    /// How the client will connect.
     fn server(&self, sources: &Sources) -> Result<Server, Error> {
         if let Some(url) = &self.http {
             return self.remote(url);
@@ -122,7 +122,7 @@ impl Setup {
         })
     }
 
-    /// How the client is to connect over HTTP.
+    /// How the client will connect over HTTP.
     fn remote(&self, url: &str) -> Result<Server, Error> {
         if self.client == Client::ClaudeDesktop {
             let message = "Claude Desktop does not connect to HTTP servers that its file names. Leave out --http, so that it starts n8n-lens itself.";
@@ -150,7 +150,7 @@ impl Setup {
         Ok(working_directory()?.join(file))
     }
 
-    /// The content of the file after the change, and which texts in it can be shown.
+    /// The content of the file after the change, and the texts in it that may be shown.
     fn changed(&self, file: &ClientFile, server: Option<&Server>) -> Result<(String, VisibleTexts), Error> {
         let (text, format) = (file.content().unwrap_or_default(), self.client.format());
         let unusable = |fault: Fault| Error::Input(file.unusable(&fault));
@@ -182,7 +182,7 @@ impl Setup {
         format!("Would {verb} {path}:\n\n{difference}\n")
     }
 
-    /// What was done.
+    /// The report of the change.
     fn written(&self, file: &ClientFile, copy: Option<&Path>) -> String {
         let (path, label) = (shown_path(file.path()), self.client.label());
         let done = match (self.remove, copy) {
@@ -195,7 +195,7 @@ impl Setup {
     }
 }
 
-/// Checks what the client will use. A failure is reported, but the file stays written.
+/// Checks the connection that the client will use. A failure is reported, but the file stays written.
 async fn check_connection(server: &Server, file: &ClientFile, sources: &Sources) {
     let checked = match server {
         #[cfg(feature = "gateway")]
@@ -219,7 +219,7 @@ fn shown_path(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// Whether a text is an HTTP address that names no user.
+/// Whether a text is an HTTP address without a user name.
 fn is_plain_address(url: &str) -> bool {
     url.parse::<Uri>().is_ok_and(|uri| {
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
@@ -230,7 +230,7 @@ fn is_plain_address(url: &str) -> bool {
     })
 }
 
-/// A path that is right in every working directory.
+/// A path that is valid from every working directory.
 fn absolute(path: &Path) -> Result<String, Error> {
     let absolute = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
     absolute

@@ -1,11 +1,11 @@
-//! What a user has to know about the entry.
+//! Notes for the user about the entry.
 
 use super::client::{Client, Reference};
 use super::entry::{Key, Server};
 use super::file::ClientFile;
 use super::{Error, shown_path, terminal};
 
-/// Prints what the user has to do or to know, a line each; nothing about a server that is removed.
+/// Prints what the user must do or know, one note per line; nothing about a server that is removed.
 pub(super) fn print(client: Client, server: Option<&Server>, file: &ClientFile, is_shared: bool) -> Result<(), Error> {
     let Some(server) = server else { return Ok(()) };
     let mut notes = about_secrets(client, server, file);
@@ -46,7 +46,7 @@ fn about_secrets(client: Client, server: &Server, file: &ClientFile) -> Vec<Stri
     }
 }
 
-/// What a client has to know before it starts servers.
+/// A note about the trust that a client requires before it starts servers.
 fn about_trust(client: Client, is_shared: bool) -> Option<&'static str> {
     match client {
         Client::Gemini => Some("Gemini CLI starts servers only in folders that you have trusted in it."),
@@ -56,7 +56,7 @@ fn about_trust(client: Client, is_shared: bool) -> Option<&'static str> {
     }
 }
 
-/// What does not fit the machines of others.
+/// A note about paths that are wrong on other machines.
 fn about_path(server: &Server) -> Option<String> {
     match server {
         Server::Stdio { launch, .. } if launch.arguments.is_empty() => Some(format!(

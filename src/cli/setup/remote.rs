@@ -1,4 +1,4 @@
-//! Whether a server over HTTP answers, as a client finds out: by connecting to it.
+//! Checks whether a server over HTTP answers, in the same way as a client: by connecting to it.
 
 use std::env;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::{Error, terminal};
 use crate::gateway::{Config, Gateway, Settings};
 use crate::units::counted;
 
-/// How long a server may take to answer, and how often it is looked at.
+/// How long a server may take to answer, and how often it is polled.
 const LIMIT: Duration = Duration::from_secs(15);
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -27,7 +27,7 @@ pub(super) async fn check(url: &str, has_token: bool) -> Result<(), Error> {
     }
     let config = json!({ "mcpServers": { NAME: server } }).to_string();
     let config = Config::parse(&config, |name| env::var(name).ok()).map_err(|why| Error::Input(why.to_string()))?;
-    // The gateway's log would say the same once more.
+    // The gateway's log would repeat the error.
     let _silence = tracing::subscriber::set_default(NoSubscriber::default());
     let gateway = Gateway::start(&config, Settings::default());
     let answer = timeout(LIMIT, answer(&gateway)).await;

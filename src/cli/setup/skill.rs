@@ -43,7 +43,7 @@ pub(super) fn run(client: Client, removes: bool, of_project: bool, writes: bool)
             } else {
                 "Created"
             };
-            // Changes that a person has made to it are kept.
+            // A copy keeps changes that a person made to it.
             let copy = match removes {
                 true => file.delete(content != Some(TEXT)),
                 false => file.replace(TEXT, true),

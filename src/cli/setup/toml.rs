@@ -12,12 +12,12 @@ fn parse(text: &str) -> Result<DocumentMut, Fault> {
     })
 }
 
-/// What a text says.
+/// The value of a text.
 pub(super) fn value(text: &str) -> Result<Value, Fault> {
     Ok(table(parse(text)?.as_table()))
 }
 
-/// The text with a new value, an object: only what differs is rewritten.
+/// The text with a new value, an object: only the differences are rewritten.
 pub(super) fn with_value(text: &str, wanted: &Value) -> Result<String, Fault> {
     let mut document = parse(text)?;
     if let Value::Object(wanted) = wanted {
@@ -39,7 +39,7 @@ fn item_value(item: &Item) -> Value {
     }
 }
 
-/// A value as JSON has it. Where JSON has no such value, it is the text of the file, which is only compared.
+/// A value as JSON. If JSON has no such value, it is its source text, which is only compared.
 fn found(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::String(text) => json!(text.value()),
@@ -86,7 +86,7 @@ fn new_item(value: &Value, level: usize) -> Item {
     match value {
         Value::Object(members) if level < 2 => {
             let mut table = Table::new();
-            // A table that only contains tables needs no header.
+            // A table that contains only tables needs no header.
             table.set_implicit(level == 0);
             update_table(&mut table, members, level + 1);
             Item::Table(table)

@@ -98,7 +98,7 @@ impl ToolCall for Import {
         let data = Value::Object(self.data);
         check_texts("data", &data)?;
         let data: ImportFile = serde_json::from_value(data).map_err(|error| {
-            // The value that the error would quote can be a passkey.
+            // The error would quote the value, which can be a passkey.
             Error::refused(format!("The import is invalid: {}.", without_value(&error)))
         })?;
         data.check_ids()?;
@@ -139,7 +139,7 @@ impl ImportFile {
     }
 }
 
-/// The credentials of passkeys that are new. Hashing is slow, so it happens outside of the transaction.
+/// The credentials of new passkeys. Hashing is slow, so it happens outside the transaction.
 async fn new_credentials(
     coordinator: &Arc<Coordinator>,
     agents: &[NewAgent],

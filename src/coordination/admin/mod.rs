@@ -40,7 +40,7 @@ pub static TOOLS: [&Tool; 22] = [
     &doctor::TOOL,
 ];
 
-/// The descriptions of arguments of several tools.
+/// The descriptions of arguments that several tools share.
 const ID: &str = "Its id.";
 const NEW_ID: &str = "Its id (default: a new one).";
 const AGENT: &str = "The agent's id.";

@@ -104,7 +104,7 @@ async fn issue(
     Ok(answer)
 }
 
-/// Adds a passkey. Of the earlier ones only the newest stays valid.
+/// Adds a passkey. Of the earlier ones, only the newest stays valid.
 pub(super) fn add(work: &mut Work<'_>, agent: &str, credential: &Credential) -> Result<(), Error> {
     for older in work.credentials(agent)?.iter().skip(MAX_VALID - 1) {
         work.revoke_credential(&older.id)?;

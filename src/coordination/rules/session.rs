@@ -1,5 +1,5 @@
-//! The lifecycle of a session. At most one is open per pair of agent and project. Its expiry moves on with each
-//! use; it ends with a report, a logout, its expiry, or an administrator's revocation.
+//! The lifecycle of a session. At most one is open per pair of agent and project. Each use extends its expiry; it ends
+//! with a report, a logout, its expiry, or an administrator's revocation.
 
 use serde_json::json;
 
@@ -28,14 +28,14 @@ fn is_remembered(session: &Session, now: Time) -> bool {
     until > now
 }
 
-/// The session of a token, with its expiry moved on; `None` if it can no longer be used.
+/// The session of a token, with its expiry extended; `None` if it can no longer be used.
 pub(crate) fn renew(work: &mut Work<'_>, token: &str, policy: &SessionPolicy) -> Result<Option<Session>, StoreError> {
     let now = work.now();
     let Some(mut session) = work.session_of(&hash(token))?.filter(|session| is_alive(session, now)) else {
         return Ok(None);
     };
     session.last_seen_at = now.max(session.last_seen_at);
-    // Of two concurrent calls, the one that waited must not undo the other's renewal.
+    // If two calls run concurrently, the one that waited must not undo the other's renewal.
     session.expires_at = now.plus(policy.session_ttl).max(session.expires_at).min(session.max_expires_at);
     work.change_session(&session)?;
     Ok(Some(session))

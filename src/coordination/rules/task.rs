@@ -161,7 +161,7 @@ pub(crate) fn save_note(work: &mut Work<'_>, task: &Task, note: Note, actor: Act
     if let Some(newest) = work.newest_context(&task.id)?.filter(|newest| newest.says_the_same_as(&context)) {
         return Ok(newest);
     }
-    // What the new assignee has written about the task is newer than the report of the old one.
+    // Notes that the new assignee wrote about the task are newer than the previous assignee's report.
     let is_late = match actor.agent {
         Some(agent) if task.assignee_id.as_deref().is_some_and(|assignee| assignee != agent) => {
             work.has_notes_since_it_left(&task.id, agent)?

@@ -58,7 +58,7 @@ row! {
 pub(crate) struct NoteOrigin<'a> {
     /// The agent and its session.
     pub(crate) author: Option<(&'a str, &'a str)>,
-    /// Whether the task had another assignee by then, and notes were saved since it was taken from the author.
+    /// Whether the task already had another assignee, and notes were saved since it was taken from the author.
     pub(crate) is_late: bool,
 }
 

@@ -36,7 +36,7 @@ impl Work<'_> {
         self.sql.insert(credential, [("agent_id", agent.into()), ("created_at", (&self.now).into())])
     }
 
-    /// Records that a passkey was used. Returns `false` if it has been revoked.
+    /// Records a use of a passkey. Returns `false` if it has been revoked.
     pub(crate) fn use_credential(&mut self, id: &str) -> Result<bool, StoreError> {
         const STATEMENT: &str = "UPDATE agent_credentials SET last_used_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
         Ok(self.sql.execute(STATEMENT, values![id, &self.now])? == 1)

@@ -1,4 +1,4 @@
-//! What can go wrong with the database.
+//! Database errors.
 
 use std::time::Duration;
 
@@ -29,10 +29,10 @@ pub enum StoreError {
     /// The database rejected a statement.
     #[error("The database rejected a statement: {0}. Nothing was changed.")]
     Rejected(String),
-    /// The database contains something impossible.
+    /// The database contains impossible data.
     #[error("The database is damaged: {0}. Restore a backup.")]
     Corrupt(String),
-    /// Another transaction was in the way, or too many calls are waiting.
+    /// Another transaction conflicted, or too many calls are waiting.
     #[error("The database is busy. Nothing was changed; try again.")]
     Busy,
     /// Another transaction did not release a lock in time.

@@ -6,7 +6,7 @@ use super::{StoreError, Work};
 use crate::toolkit::words;
 
 words! {
-    /// What kind of thing an event is about.
+    /// The kind of thing that an event is about.
     #[allow(missing_docs, reason = "the names of the tables")]
     pub enum Entity {
         Project = "project",
@@ -23,7 +23,7 @@ words! {
 /// An entry of the audit log.
 #[derive(Debug)]
 pub struct Event<'a> {
-    /// What kind of thing changed.
+    /// The kind of thing that changed.
     pub entity: Entity,
     /// Its id.
     pub id: &'a str,

@@ -56,7 +56,7 @@ impl Work<'_> {
         agent: Option<&str>,
         limit: i64,
     ) -> Result<Vec<Execution>, StoreError> {
-        // Each query can use an index of its own.
+        // Each query can use its own index.
         let query = match (task, agent) {
             (Some(_), _) => {
                 "WHERE task_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR agent_id = ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"

@@ -38,7 +38,7 @@ const PROBLEMS: [(&str, &str); 5] = [
 ];
 
 impl Work<'_> {
-    /// Whether the database answers.
+    /// Checks that the database answers.
     pub(crate) fn ping(&mut self) -> Result<(), StoreError> {
         self.sql.query("SELECT id FROM projects LIMIT 1", values![]).map(drop)
     }
@@ -55,7 +55,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What SQLite's own integrity checks find, one sentence each.
+    /// The findings of SQLite's own integrity checks, one sentence each.
     fn file_problems(&mut self) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for mut row in self.sql.query("PRAGMA integrity_check", values![])? {
@@ -73,7 +73,7 @@ impl Work<'_> {
     }
 }
 
-/// Damage that keeps a check from running is what the check was to find.
+/// Damage that prevents a check from running is also a finding of the check.
 fn damage_as_problem(found: Result<Vec<String>, StoreError>) -> Result<Vec<String>, StoreError> {
     match found {
         Err(damage @ StoreError::Corrupt(_)) => Ok(vec![damage.to_string()]),
@@ -82,7 +82,7 @@ fn damage_as_problem(found: Result<Vec<String>, StoreError>) -> Result<Vec<Strin
 }
 
 impl Store {
-    /// Everything that is wrong with the database, one sentence each; empty if it is healthy.
+    /// All problems of the database, one sentence each; empty if it is healthy.
     ///
     /// # Errors
     /// [`StoreError`] if the database cannot be read, or the checks take longer than 10 minutes.
@@ -101,8 +101,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Copies the database, as of one moment, to a new file that only its owner can read. It can be in use
-    /// meanwhile.
+    /// Copies the database, as of one point in time, to a new file that only its owner can read. It may be in use in the
+    /// meantime.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL; any
@@ -113,7 +113,7 @@ impl Store {
                 "This command backs up SQLite files only. Use pg_dump for PostgreSQL.".to_owned(),
             ));
         };
-        // The copy is made from the path, where another file may be by now.
+        // The copy is made from the path, where there may be another file by now.
         self.read(|work| work.ping()).await?;
         tokio::task::spawn_blocking(move || sqlite::backup(&source, &target)).await.unwrap_or(Err(StoreError::Bug))
     }

@@ -2,15 +2,15 @@
 //!
 //! # Units of work
 //!
-//! A unit of work is a synchronous function over [`Work`], which is one transaction. It is handed to a thread of
+//! A unit of work is a synchronous function over [`Work`], which is one transaction. It is passed to a thread of
 //! the store and answered once its outcome is known:
 //!
-//! - It is stored completely or not at all. If it returns an error or panics, nothing of it is stored.
+//! - It is stored completely or not at all. If it returns an error or panics, none of it is stored.
 //! - An answer means that it has been committed durably.
 //! - It can run more than once, because a transaction that conflicts with another one is retried. It must have no
 //!   effect other than through its [`Work`].
 //! - Once begun it runs to its end, even if the caller has been cancelled, so that no transaction stays open.
-//!   A unit whose caller has gone before it begins is skipped.
+//!   A unit whose caller is gone before it begins is skipped.
 //! - All queries of a read-only unit on SQLite see the same snapshot. Units that change the same project run one
 //!   after another, on both databases.
 //!
@@ -18,7 +18,7 @@
 //!
 //! - **SQLite**: one writer thread per process and up to one reader per core. A lock on a file next to the
 //!   database decides which process writes, and is released by the system when a process dies. Up to 64 waiting
-//!   units share one commit; each has a savepoint of its own.
+//!   units share one commit; each has its own savepoint.
 //! - **PostgreSQL**: a pool of connections, each with its own thread. A unit locks the row of its project.
 //!   Statements are limited to 10 s, waiting for a lock to 5 s, and an idle connection is closed after 30 s.
 

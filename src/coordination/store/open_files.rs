@@ -1,4 +1,4 @@
-//! Notices that the files of an SQLite database were deleted or replaced while it is open. SQLite would go on with
+//! Detects that the files of an SQLite database were deleted or replaced while it is open. SQLite would continue with
 //! the files that it has open, and the changes would be lost with them.
 
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::StoreError;
 use crate::platform::{FileIdentity, file_identity};
 
-/// What SQLite appends to the name of a database, without links, for its log of changes and the index of that log. Both
-/// exist for as long as a connection is open.
+/// The suffixes that SQLite appends to the name of a database, without links, for its log of changes and the index of that log.
+/// Both files exist for as long as a connection is open.
 const SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a database as they were when it was opened.
@@ -17,13 +17,13 @@ pub(super) struct OpenFiles(Vec<(PathBuf, FileIdentity)>);
 impl OpenFiles {
     /// The files of a database with an open connection that has been used. `resolved` is its path without links.
     pub(super) fn of(database: &Path, resolved: &Path) -> Result<Self, StoreError> {
-        // A link can be changed to lead elsewhere, so the database is checked by the path that was configured.
+        // A link can be redirected, so the database is checked by the path that was configured.
         let paths = SUFFIXES.iter().map(|suffix| with_suffix(resolved, suffix)).chain([database.to_owned()]);
         let files = paths.map(|path| file_identity(&path).map(|identity| (path, identity))).collect::<Option<_>>();
         files.map(Self).ok_or(StoreError::Replaced)
     }
 
-    /// Refuses to go on if a file was deleted or replaced.
+    /// Refuses to continue if a file was deleted or replaced.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let is_same = |(path, opened): &(PathBuf, FileIdentity)| file_identity(path).as_ref() == Some(opened);
         if self.0.iter().all(is_same) { Ok(()) } else { Err(StoreError::Replaced) }

@@ -32,7 +32,7 @@ const LIMITS: Limits = Limits {
 /// How long the migrations may take together.
 const MIGRATION_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Statements are quick, and no lock is waited for without limit.
+/// Statements are quick, and no lock wait is unlimited.
 const TIMEOUT_OPTIONS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
 
 /// The key only has to differ from those of other programs; it spells "n8n-lens".
@@ -93,7 +93,7 @@ impl Database {
         connected.map(Connection::new).map_err(connect_error)
     }
 
-    /// The body of a thread: runs units of work until the store is dropped. It connects when the first one comes.
+    /// The body of a thread: runs units of work until the store is dropped. It connects for the first one.
     pub(super) fn worker(self: Arc<Self>, clock: Clock) -> impl FnOnce(JobReceiver) + Send {
         move |jobs: JobReceiver| {
             let mut connection = None;
@@ -110,7 +110,7 @@ impl Database {
     }
 
     /// Runs a unit of work, on a new connection if the old one broke, and again if it conflicted with another one. A unit
-    /// whose caller has gone is skipped.
+    /// whose caller is gone is skipped.
     fn run(&self, connection: &mut Option<Connection>, clock: &Clock, job: &mut dyn Job) -> Result<(), StoreError> {
         let mut retries = 1..MAX_ATTEMPTS;
         while !job.is_abandoned() {
@@ -120,7 +120,7 @@ impl Database {
             };
             let outcome = connection.insert(open).run_unit(clock, job);
             if matches!(outcome, Err(StoreError::Unreachable(_) | StoreError::OutcomeUnknown(_))) {
-                // Its replies would be those of the statements before.
+                // The next replies would belong to earlier statements.
                 *connection = None;
             }
             match outcome {
@@ -300,7 +300,7 @@ fn connect_error(error: postgres::Error) -> StoreError {
     }
 }
 
-/// What went wrong between us and the server.
+/// The failure between us and the server.
 fn no_reply(error: &postgres::Error) -> StoreError {
     match error {
         postgres::Error::TooLarge => StoreError::Unusable(

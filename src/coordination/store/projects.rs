@@ -10,9 +10,9 @@ use crate::toolkit::words;
 words! {
     /// Whether a project is being worked on.
     pub enum ProjectStatus {
-        /// It is: agents are started in it.
+        /// Yes: agents are started in it.
         Active = "active",
-        /// It is not any more.
+        /// No longer.
         Archived = "archived",
     }
 }
@@ -33,7 +33,7 @@ row! {
 }
 
 impl Work<'_> {
-    /// Locks a project and everything in it, above all its tasks and sessions, against other changes until this
+    /// Locks a project and everything in it, especially its tasks and sessions, against other changes until this
     /// transaction ends.
     pub(crate) fn lock_project(&mut self, project: &str) -> Result<(), StoreError> {
         self.sql.lock("SELECT id FROM projects WHERE id = ?1 FOR NO KEY UPDATE", values![project])

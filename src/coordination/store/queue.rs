@@ -1,4 +1,4 @@
-//! Passes units of work to the threads of the database, and their answers back.
+//! Passes units of work to the threads of the database, and returns their answers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -16,7 +16,7 @@ const QUEUE_CAPACITY: usize = 4096;
 /// another process stopped while holding the lock.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long the thread that is next in line keeps its connection without work. The others wait for the lock on
+/// How long the thread that is next in line keeps its connection without work. The other threads wait for the lock on
 /// the receiver.
 #[cfg(feature = "postgres")]
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,10 +24,10 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// A unit of work with any type of answer.
 pub(super) trait Job: Send {
     /// Runs the unit and keeps its answer; returns whether to commit its changes. It can run again if the
-    /// transaction around it is retried. It does nothing if its caller has gone.
+    /// transaction around it is retried. It does nothing if its caller is gone.
     fn run(&mut self, work: &mut Work<'_>) -> bool;
 
-    /// Whether the caller has gone, so that it need not run.
+    /// Whether the caller is gone, so that the unit need not run.
     fn is_abandoned(&self) -> bool;
 
     /// Sends the answer, once the outcome of the transaction is known.
@@ -121,13 +121,13 @@ where
 
     fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
         let answer = match (self.answer, outcome) {
-            // The unit's own error stands, whatever became of the transaction.
+            // The unit's own error counts, whatever the outcome of the transaction.
             (Some(Err(error)), _) => Err(error),
             (_, Err(error)) => Err(error.into()),
             (Some(answer), Ok(())) => answer,
             (None, Ok(())) => Err(StoreError::Closed.into()),
         };
-        // The caller may have gone.
+        // The caller may be gone.
         let _ = self.reply.send(answer);
     }
 }

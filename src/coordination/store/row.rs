@@ -1,4 +1,4 @@
-//! Rows, each declared once: what they are, and how they are selected, inserted and updated.
+//! Rows, each declared once: their columns, and how they are selected, inserted and updated.
 
 use super::StoreError;
 use super::sql::{Row, Sql, Value};
@@ -64,7 +64,7 @@ macro_rules! row {
 pub(super) use row;
 
 impl dyn Sql + '_ {
-    /// The rows that a query returns; `rest` is what follows the name of the table.
+    /// The rows that a query returns; `rest` is the part after the name of the table.
     pub(super) fn select<R: TableRow>(
         &mut self,
         rest: &'static str,
@@ -92,7 +92,7 @@ impl dyn Sql + '_ {
         self.insert_or(row, more, "").map(drop)
     }
 
-    /// Like [`insert`](Self::insert), but returns `false`, and changes nothing, if a unique index has such a row.
+    /// Like [`insert`](Self::insert), but returns `false`, and changes nothing, if a unique index already has such a row.
     pub(super) fn insert_new<R: TableRow, const N: usize>(
         &mut self,
         row: &R,
@@ -111,7 +111,7 @@ impl dyn Sql + '_ {
         self.insert_values(R::TABLE, columns.chain(more), on_conflict)
     }
 
-    /// Inserts a row of named columns; returns whether it was inserted.
+    /// Inserts a row with these columns; returns whether it was inserted.
     pub(super) fn insert_values<'v>(
         &mut self,
         table: &'static str,

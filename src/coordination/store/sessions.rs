@@ -41,7 +41,7 @@ row! {
         pub began_at: Option<Time>,
         pub ended_at: Option<Time>,
         pub end_reason: Option<EndReason>,
-        /// The request that ended it and the answer to that, for a client that lost the answer.
+        /// The request that ended it and the answer, for a client that lost the answer.
         #[serde(skip)]
         pub reply: Option<String>,
     }

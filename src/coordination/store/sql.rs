@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::StoreError;
 use crate::toolkit::Words;
 
-/// One transaction of a database. Statements are made of constants only, and prepared once per connection: what differs
-/// from call to call is a parameter.
+/// One transaction of a database. Statements consist only of constants, and are prepared once per connection: values that
+/// differ between calls are parameters.
 pub(super) trait Sql {
     /// Runs a query and returns its rows.
     fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
@@ -86,7 +86,7 @@ pub(super) trait Column: Sized {
     fn value(&self) -> Value<'_>;
 }
 
-/// The error of a column whose value is not of its type.
+/// The error for a column whose value has another type.
 pub(super) fn unexpected() -> StoreError {
     StoreError::Corrupt("a column has an unexpected type or value".to_owned())
 }
@@ -130,7 +130,7 @@ impl Column for String {
     }
 }
 
-/// Its word is stored.
+/// The word is stored.
 impl<T: Words> Column for T {
     fn read(cell: Cell) -> Result<Self, StoreError> {
         Self::named(&String::read(cell)?).ok_or_else(unexpected)

@@ -22,7 +22,7 @@ use crate::platform::{self, is_on_network_file_system, private_permissions};
 /// The maximum number of units per commit. It bounds how long the units after them wait.
 const MAX_GROUP: usize = 64;
 
-/// SQLite's busy timeout while holding the lock: only other programs can be in the way then.
+/// SQLite's busy timeout while holding the lock: only other programs can conflict then.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Older versions can corrupt a file that two connections write (the WAL-reset bug of 3.7.0 to 3.51.2).
@@ -34,14 +34,14 @@ const MAX_VALUE_BYTES: i32 = 8 * 1024 * 1024;
 /// The application id in the header of our files: "n8nL".
 const APPLICATION_ID: i32 = 0x6e38_6e4c;
 
-/// The number of cached statements per connection: more than there are.
+/// The number of cached statements per connection: more than exist.
 const STATEMENT_CACHE_SIZE: usize = 256;
 
 /// A database file.
 pub(super) struct Database {
     file: PathBuf,
     lock: File,
-    /// The writer's connection. It keeps the files of the database in place while others come and go.
+    /// The writer's connection. It keeps the database's files in place while other connections come and go.
     connection: Connection,
     files: OpenFiles,
 }
@@ -89,7 +89,7 @@ impl Database {
                 let outcome = with_lock(&lock, || {
                     files.check()?;
                     commit_group(&connection, &clock, &mut group, &jobs)?;
-                    // What was committed to other files than those is not acknowledged.
+                    // Commits to other files than these are not acknowledged.
                     files.check()
                 });
                 for job in group {
@@ -132,7 +132,7 @@ fn connect(file: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A file that says it is ours can be anyone's: no view of it is read, and nothing in its schema is trusted.
+/// A file that claims to be ours can be anyone's: no view in it is read, and nothing in its schema is trusted.
 fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -151,7 +151,7 @@ fn with_lock<T>(lock: &File, work: impl FnOnce() -> Result<T, StoreError>) -> Re
 }
 
 /// Runs the first unit of a group and all units that are waiting by then, with one commit. The group grows by
-/// those. If it fails, it fails for all of them.
+/// those. If the commit fails, it fails for all of them.
 fn commit_group(
     connection: &Connection,
     clock: &Clock,
@@ -232,7 +232,7 @@ impl rusqlite::ToSql for Value<'_> {
 
 fn cell(value: ValueRef<'_>) -> Cell {
     match value {
-        // The only blobs are hashes, which are compared by the database and never read.
+        // The only blobs are hashes, which the database compares and nothing reads.
         ValueRef::Null | ValueRef::Blob(_) => Cell::Null,
         ValueRef::Integer(number) => Cell::Integer(number),
         ValueRef::Real(number) => Cell::Real(number),
@@ -240,7 +240,7 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// Refuses a file that is not a database, or that of another program, before anything about it is changed.
+/// Refuses a file that is not a database, or is another program's, before anything in it is changed.
 fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
     if std::fs::metadata(file).map_or(true, |existing| existing.len() == 0) {
         return Ok(());
@@ -257,7 +257,7 @@ fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Marks a new database as ours, and refuses one of another program. The caller must hold the lock.
+/// Marks a new database as ours, and refuses another program's. The caller must hold the lock.
 fn claim(file: &Path, connection: &Connection) -> Result<(), StoreError> {
     match owner(connection).map_err(store_error)? {
         Owner::Us => Ok(()),
@@ -295,15 +295,15 @@ pub(super) fn backup(source: &Path, target: &Path) -> Result<(), StoreError> {
     let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(store_error)?;
     let mut options = private_options();
     options.create_new(true).open(target).map_err(|error| failed(error.to_string()))?;
-    // VACUUM INTO accepts a file that exists if it is empty.
+    // VACUUM INTO accepts an existing file if it is empty.
     connection.execute("VACUUM INTO ?1", [name]).map(drop).map_err(|error| {
         let _ = std::fs::remove_file(target);
         failed(error.to_string())
     })
 }
 
-/// Makes sure that there is a file, and that only its owner can read and write it. It does not open a file that
-/// exists: closing it would release SQLite's locks on it, if this process has it open already.
+/// Makes sure that there is a file, and that only its owner can read and write it. It does not open an existing file:
+/// closing it would release SQLite's locks on it, if this process already has it open.
 fn create_private(file: &Path) -> std::io::Result<()> {
     match private_options().create_new(true).open(file) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {

@@ -52,7 +52,7 @@ impl ToolCall for Authenticate {
             };
             coordinator.store.read(valid).await?
         };
-        // Hashing is slow by design, so it happens outside of the transaction.
+        // Hashing is slow by design, so it happens outside the transaction.
         let verified = coordinator.passkeys.verify(&caller, &agent, passkey, valid).await?;
         let credential = verified.ok_or_else(|| Error::refused(INVALID_CREDENTIALS))?;
         let (token, policy) = (secret::random("sess_")?, coordinator.policy);

@@ -28,7 +28,7 @@ arguments! {
 
 impl Rule for GetAgentProfile {
     fn concerns(&self) -> Vec<Concern<'_>> {
-        // Any profile can be read, to choose whom to hand a task to.
+        // Any profile may be read, to choose an agent to hand a task to.
         vec![]
     }
 

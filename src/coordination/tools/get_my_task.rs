@@ -39,7 +39,7 @@ impl Rule for GetMyTask {
             work.change_session(&session)?;
         }
         let mut tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?;
-        // The session keeps its task for as long as that is in progress.
+        // The session keeps its task while that is in progress.
         let bound = tasks.iter().position(|task| Some(&task.id) == session.task_id.as_ref()).unwrap_or(0);
         if tasks.is_empty() {
             let instruction =

@@ -27,7 +27,7 @@ arguments! {
 
 impl Rule for ListAgents {
     fn concerns(&self) -> Vec<Concern<'_>> {
-        // Anyone can be chosen to hand a task to.
+        // A task can be handed to anyone.
         vec![]
     }
 

@@ -1,4 +1,4 @@
-//! The tools, one file each, in the order of the contract. Tools for Runners beyond it are optional.
+//! The tools, one file each, in the order of the contract. Tools for Runners that are not in it are optional.
 
 pub mod accept_handoff;
 pub mod assign_task;
@@ -29,7 +29,7 @@ pub mod update_task_status;
 
 use super::tool::Tool;
 
-/// The tools that are always there.
+/// The tools that are always available.
 pub static TOOLS: [&Tool; 25] = [
     &health_check::TOOL,
     &list_active_projects_with_agents::TOOL,
@@ -61,7 +61,7 @@ pub static TOOLS: [&Tool; 25] = [
 /// Optional tools for Runners.
 pub static RUNNER_TOOLS: [&Tool; 1] = [&report_process_exit::TOOL];
 
-/// Retired tools, and what to use instead.
+/// Retired tools, and their replacements.
 pub const RETIRED: [(&str, &str); 6] = [
     ("get_my_profile", "Use get_agent_profile with your agent_id."),
     ("get_my_tasks", "Use list_tasks with assignee_id, or get_pending_tasks."),
@@ -71,7 +71,7 @@ pub const RETIRED: [(&str, &str); 6] = [
     ("list_managed_agents", "Use list_active_projects_with_agents."),
 ];
 
-/// The descriptions of arguments of several tools.
+/// The descriptions of arguments that several tools share.
 const AGENT_ID: &str = "The agent's id.";
 const PROJECT_ID: &str = "The project's id.";
 pub(super) const TASK_ID: &str = "The task's id.";

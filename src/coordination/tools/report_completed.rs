@@ -57,7 +57,7 @@ impl Rule for ReportCompleted {
             return Err(Error::RefusedInSession("No in_progress task found for this agent"));
         };
         let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
-        // If the task was handed over, this agent's part in it is complete whatever the result.
+        // If the task was handed over, this agent's part is complete whatever the result.
         let (status, exit_code) = match result {
             Outcome::Success => (TaskStatus::Done, 0),
             Outcome::Failed | Outcome::Blocked => (TaskStatus::Blocked, i64::from(is_mine)),

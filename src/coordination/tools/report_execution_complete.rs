@@ -43,7 +43,7 @@ impl Rule for ReportExecutionComplete {
         let Some(mut execution) = execution.filter(|execution| execution.session_id == session.id) else {
             return Err(Error::RefusedInSession(REFUSED));
         };
-        // The first report counts; a repeated call gets its result.
+        // The first report counts; a repeated call returns its result.
         if execution.status == ExecutionStatus::Running {
             execution = execution::end_as_reported(
                 work,

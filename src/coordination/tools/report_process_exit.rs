@@ -36,7 +36,7 @@ impl Rule for ReportProcessExit {
         find_project(work, project)?;
         find_agent(work, agent)?;
         let alive = work.open_session(agent, project)?.filter(|open| session::is_alive(open, work.now()));
-        // Only the instance that exited: by now another one may run.
+        // Only the instance that exited: another one may be running by now.
         let is_running = match &alive {
             Some(session) if session.instance_id.as_ref() == Some(instance) => {
                 let ending = Ending::ByServer("The process exited without a report.");

@@ -1,4 +1,4 @@
-//! The process of a server together with all processes that it starts: a group, which ends as one, and with the gateway,
+//! The process of a server together with all processes that it starts: a group, which ends as a unit, and with the gateway,
 //! even if the gateway is killed.
 //!
 //! | system | a group is | if the gateway is killed |

@@ -9,7 +9,7 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject, K
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
-/// What the job objects of a gateway share: nothing.
+/// The shared state of a gateway's job objects: none.
 #[derive(Default)]
 pub(in crate::gateway) struct Groups;
 
@@ -24,7 +24,7 @@ impl Groups {
 pub(in crate::gateway) struct Group(Box<dyn ChildWrapper>);
 
 impl Group {
-    /// What ends a group whose leader does not exit when its standard input is closed. There is nothing like TERM.
+    /// The steps for ending a group whose leader does not exit when its standard input is closed. Windows has no TERM.
     pub(in crate::gateway) const ESCALATION: &[fn(&mut Self)] = &[Self::end];
 
     /// Starts a child in a new job object; it runs once it is inside.
@@ -33,7 +33,7 @@ impl Group {
     /// The program cannot be started.
     pub(in crate::gateway) fn spawn(command: Command, _groups: &Arc<Groups>) -> io::Result<Self> {
         let mut command = CommandWrap::from(command);
-        // Without a window of its own, nor the console of the gateway, whose Ctrl-C is not for the child.
+        // Without its own window, and without the gateway's console, whose Ctrl-C is not for the child.
         command.wrap(CreationFlags(CREATE_NO_WINDOW)).wrap(KillOnDrop).wrap(JobObject);
         command.spawn().map(Self)
     }
@@ -58,7 +58,7 @@ impl Group {
     }
 }
 
-/// Nothing has to outlive the gateway here: it never runs as a reaper.
+/// Never the reaper: on Windows nothing has to outlive the gateway.
 pub fn run_as_reaper(_first_argument: Option<&OsStr>) -> bool {
     false
 }

@@ -29,8 +29,8 @@ pub(super) fn plain(fields: &impl Serialize) -> String {
     serde_json::to_string(fields).unwrap_or_default()
 }
 
-/// An answer with these fields, a note, and as much of the workflow as fits. A workflow that cannot be shown, since
-/// it is nested too deeply, is not an error: the edit was made.
+/// An answer with these fields, a note, and as much of the workflow as fits. A workflow that is nested too deeply to
+/// be shown is not an error: the edit was made.
 pub(super) fn with_workflow(fields: &impl Serialize, note: Option<&str>, document: &Document) -> String {
     let text = document.text();
     let workflow = Cursor::unpruned(text.as_bytes()).excerpt(WORKFLOW_BYTES);

@@ -11,10 +11,10 @@ use crate::workflow::catalogue::Catalogue;
 pub(super) const HOW_TO_BUILD: &str =
     "There is no catalogue of node types on this machine: `n8n-lens catalogue update` builds one from n8n's packages.";
 
-/// The packages in the catalogue. Types of other packages are community nodes, which it does not know.
+/// The packages in the catalogue. Types of other packages are community nodes, which are not in it.
 const PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."];
 
-/// How many types an error proposes.
+/// How many types an error suggests.
 const MAX_PROPOSED: usize = 5;
 
 /// The catalogue of a file, read once; clones share it.
@@ -25,7 +25,7 @@ pub struct CatalogueCache {
 }
 
 impl CatalogueCache {
-    /// The catalogue in this file, which need not exist.
+    /// The catalogue in this file, which may not exist.
     pub fn new(file: Option<PathBuf>) -> Self {
         Self { file, read: Arc::default() }
     }
@@ -47,7 +47,7 @@ impl CatalogueCache {
         }
     }
 
-    /// The full name of the node type with this name, or of this display name if only one type has it.
+    /// The full name of the node type with this name, or of the only type with this display name.
     ///
     /// # Errors
     /// [`Error::Argument`] if n8n has no such type, with the nearest ones, or if several types share the display

@@ -83,7 +83,7 @@ impl ToolCall for ConnectionCreate {
     }
 }
 
-/// `main`, `main:1`.
+/// Formats a port: `main`, `main:1`.
 fn shown(port: &PortRef) -> String {
     if port.index == 0 { port.kind.clone() } else { format!("{}:{}", port.kind, port.index) }
 }

@@ -1,4 +1,4 @@
-//! The toolset `builder`: workflows step by step, in files, in n8n, or in memory.
+//! The toolset `builder`: builds workflows step by step, in files, in n8n, or in memory.
 //!
 //! Answers are plain objects with `success`; the fields are those of the builder's contract.
 
@@ -47,7 +47,7 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[],
 };
 
-/// Descriptions of arguments that several tools have.
+/// Descriptions of arguments that several tools share.
 const WORKFLOW_ID: &str =
     "A workflow file (a path, or a name ending in .json), an id in n8n, or the mem-… id of workflow_create.";
 const NODE_TYPE: &str = "The full type, as node_search returns it, or a display name such as Code.";

@@ -62,7 +62,7 @@ impl ToolCall for NodeAdd {
     }
 }
 
-/// The editor's canvas is smaller.
+/// n8n's canvas is smaller than this.
 const MAX_COORDINATE: f64 = 1e6;
 
 fn point(position: Map<String, Value>) -> Result<(f64, f64), Error> {

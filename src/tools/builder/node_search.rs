@@ -18,19 +18,19 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::catalogue::{NodeType, Query};
 use crate::workflow::used_types::UsedTypesProjection;
 
-/// Nodes in an answer.
+/// The most nodes in an answer.
 const MAX_NODES: usize = 25;
 
-/// Parameters of a node in an answer.
+/// The most parameters of a node in an answer.
 const MAX_PARAMETERS: usize = 8;
 
-/// Options of a parameter in an answer.
+/// The most options of a parameter in an answer.
 const MAX_OPTIONS: usize = 12;
 
 /// The token budget of this tool.
 const MAX_TOKENS: usize = 5000;
 
-/// Workflows whose node types are searched if there is no catalogue.
+/// How many workflows are searched for node types if there is no catalogue.
 const WORKFLOWS: u64 = 250;
 
 /// What to do if nothing was found.
@@ -120,7 +120,7 @@ fn node(node: &NodeType) -> Value {
     })
 }
 
-/// The answer without a catalogue: the types that the workflows of this n8n use.
+/// The answer without a catalogue: the node types that this n8n's workflows use.
 async fn used_types(context: &Context, query: &Query, progress: &Progress) -> Result<String, Error> {
     let page = WorkflowQuery { limit: WORKFLOWS, ..WorkflowQuery::default() };
     let used = context.n8n()?.read_workflows(&page, &UsedTypesProjection, progress).await??;

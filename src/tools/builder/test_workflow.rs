@@ -25,19 +25,19 @@ use crate::workflow::trigger::{Trigger, Triggers};
 /// Between two polls for the execution.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// How long the execution of an answered call can take to appear in n8n's list.
+/// How long the execution of an answered call may take to appear in n8n's list.
 const ANSWERED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The same for a call that n8n, or the workflow itself, answered with a refusal.
 const REFUSED_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Executions among which the one that was started is searched.
+/// How many listed executions are searched for the one that was started.
 const MAX_LISTED: u64 = 50;
 
 /// Lines of the log.
 const MAX_LINES: usize = 200;
 
-/// Characters of n8n's own answer in an error.
+/// The most characters of n8n's own answer in an error.
 const ANSWER_CHARS: usize = 300;
 
 /// The tool.
@@ -93,11 +93,11 @@ impl ToolCall for TestWorkflow {
         let before = new_ids(context.n8n()?, &id, None, None).await?.last().copied();
         let called = timeout_at(end, context.n8n()?.call_production(&production_call(&trigger, &data))).await;
         let Ok(answer) = called else {
-            // It still runs or waits: report what there is of it.
+            // It still runs or waits: report what it has done so far.
             return outcome(&context, wait_for(context.n8n()?, &id, before, end).await?, &progress).await;
         };
         let answer = answer?;
-        // A workflow can send such a status itself: nothing was started only if there is no execution.
+        // A workflow can return such a status itself: only without an execution was nothing started.
         let refused = matches!(answer.status, 401 | 403 | 404 | 405);
         let seen_by = Instant::now() + if refused { REFUSED_TIMEOUT } else { ANSWERED_TIMEOUT };
         match wait_for(context.n8n()?, &id, before, end.min(seen_by)).await? {
@@ -204,7 +204,7 @@ fn not_started(status: u16, body: &str) -> Error {
 
 /// The execution that a call started, as n8n lists it.
 enum TestRun {
-    /// It has ended; and how many others began meanwhile.
+    /// It has ended; also, how many others began in the meantime.
     Ended(String, usize),
     Running(String),
     Nothing,
@@ -246,7 +246,7 @@ async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instan
     }
 }
 
-/// The answer about a call whose time is over.
+/// The answer about a call whose time is up.
 async fn outcome(context: &Context, found: TestRun, progress: &Progress) -> Result<String, Error> {
     match found {
         TestRun::Ended(execution, others) => ended(context, &execution, others, progress).await,

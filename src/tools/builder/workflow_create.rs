@@ -39,7 +39,7 @@ struct Answer {
     workflow_id: String,
 }
 
-/// A new workflow, as an answer shows it.
+/// A new workflow in an answer.
 struct Created {
     id: String,
     document: Document,
@@ -88,7 +88,7 @@ async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> R
     let (target, given) = (Target::New, Map::new());
     let written = Writing { context, target, document, given, progress, raw: false }.send().await?;
     let id = written.id().to_owned();
-    // As n8n stored it: n8n can leave something out, and adds settings of its own.
+    // As n8n stored it: n8n can leave something out, and adds its own settings.
     let location = WorkflowLocation::N8n(id.clone());
     let document = location.shown(location.load(context, progress).await?);
     Ok(Created { id, document, left_out: written.left_out })

@@ -46,7 +46,7 @@ impl ToolCall for WorkflowSave {
     }
 }
 
-/// A workflow from a clipped answer holds marks in the place of values.
+/// Refuses a workflow from a clipped answer, which holds marks in place of values.
 fn complete(document: Document) -> Result<Document, Error> {
     let text = document.text();
     if text.split("…[+").skip(1).any(is_mark)

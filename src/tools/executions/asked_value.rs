@@ -1,11 +1,11 @@
-//! Arguments that say which value is searched.
+//! Arguments that say which value to search for.
 
 use serde_json::Value;
 
 use crate::execution::search::{Scalar, TextPattern};
 use crate::tools::Error;
 
-/// A text that is searched.
+/// A text to search for.
 ///
 /// # Errors
 /// It is too long.
@@ -14,7 +14,7 @@ pub(super) fn pattern(text: &str) -> Result<TextPattern, Error> {
         .map_err(|why| Error::argument("text", format!("cannot be searched: {why}. Search a part of it.")))
 }
 
-/// A string, a number or a boolean with which values are compared.
+/// A string, a number or a boolean to compare values with.
 pub(super) fn scalar(value: &Value) -> Scalar {
     match value {
         Value::Bool(boolean) => Scalar::Boolean(*boolean),

@@ -1,4 +1,4 @@
-//! `explain_execution`: a prompt for people, which leads an agent from a failed execution to its cause.
+//! `explain_execution`: a prompt for people that leads an agent from a failed execution to its cause.
 
 use crate::toolkit::{ArgumentError, Arguments, FromArguments, Prompt, Text, arguments};
 

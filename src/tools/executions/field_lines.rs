@@ -1,4 +1,4 @@
-//! How values are distributed, in a line: `warehouse.id: 419 numbers, 1 text (item 317: "100")`.
+//! How values are distributed, as one line: `warehouse.id: 419 numbers, 1 text (item 317: "100")`.
 
 use crate::execution::fields::{Claim, Claimed, FieldView, KINDS, NodePlace, Outlier, Together};
 use crate::json::shorten;
@@ -8,10 +8,10 @@ use crate::units::counted;
 const PATH_CHARS: usize = 80;
 const VALUE_CHARS: usize = 40;
 
-/// The most different values that are named.
+/// How many different values are named.
 const VALUES: usize = 12;
 
-/// What kinds of values are called: one, and several.
+/// The names of kinds of values, singular and plural.
 const WORDS: [(&str, &str); KINDS.len()] = [
     ("null", "null"),
     ("boolean", "booleans"),
@@ -21,22 +21,22 @@ const WORDS: [(&str, &str); KINDS.len()] = [
     ("object", "objects"),
 ];
 
-/// The path of a field, and what there is to tell of its values.
+/// The path of a field, and the facts about its values.
 pub(super) fn field_line(field: &FieldView) -> String {
     line(&field.path, &facts(field))
 }
 
-/// A path, and what there is to tell of its values.
+/// A path, and the facts about its values.
 pub(super) fn line(path: &str, facts: &str) -> String {
     format!("{}: {facts}", shorten(path, PATH_CHARS))
 }
 
-/// What there is to tell of the values of a path.
+/// The facts about the values of a path.
 pub(super) fn facts(field: &FieldView) -> String {
     let strings = field.kinds[3];
     let empty = (field.empty > 0).then(|| format!("{} empty", field.empty));
     let mut facts: Vec<_> = [kinds(field), presence(field), empty].into_iter().flatten().collect();
-    // Where kinds are mixed, it is them that matters.
+    // Where kinds are mixed, only the kinds matter.
     if field.kinds[1..].iter().filter(|count| **count > 0).count() < 2 {
         let numbers = (strings > 0 && field.numeric_texts == strings)
             .then(|| counted(strings, "number as text", "numbers as text"));
@@ -101,13 +101,13 @@ fn range(field: &FieldView) -> Option<String> {
     (values(field).is_none() && repeated(field).is_none()).then(|| format!("{least} to {most}"))
 }
 
-/// The value of all, if there are several.
+/// The value that all items share, if there are several items.
 fn constant(field: &FieldView) -> Option<String> {
     let [(value, count)] = &field.values[..] else { return None };
     (*count > 1 && *count == field.kinds.iter().sum::<u64>()).then(|| format!("always {}", bare(value)))
 }
 
-/// A value without its quotes, where it cannot be taken for anything else.
+/// A value without its quotes, unless it could then be taken for something else.
 fn bare(value: &str) -> String {
     let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or_default();
     let is_plain = |char: char| char.is_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | '/' | '@');

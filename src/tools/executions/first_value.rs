@@ -10,7 +10,7 @@ use crate::toolkit::answer::{clipped, is_zero};
 /// The most characters of each value.
 const VALUE_CHARS: usize = 80;
 
-/// Where it is, and both values: first that of the execution that is asked about.
+/// Where it is, and both values: first that of the execution that the caller asked about.
 #[derive(Serialize)]
 pub(in crate::tools) struct FirstValue {
     #[serde(skip_serializing_if = "is_zero")]
@@ -19,12 +19,12 @@ pub(in crate::tools) struct FirstValue {
     output: u64,
     item: u64,
     path: String,
-    /// `null` in an execution that lacks the value.
+    /// `null` for an execution that lacks the value.
     values: [Option<Box<RawValue>>; 2],
 }
 
 impl FirstValue {
-    /// With at most so many characters of the path.
+    /// With the path cut to `path_chars` characters.
     pub(in crate::tools) fn of(difference: &ValueDifference, path_chars: usize) -> Self {
         let ValueDifference { place, path, values: (this, other) } = difference;
         let value = |value: &Option<Excerpt>| value.as_ref().map(|value| clipped(value, VALUE_CHARS, &mut 0));

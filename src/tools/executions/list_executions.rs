@@ -18,10 +18,10 @@ use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
 use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// n8n lists at most so many executions at once.
+/// n8n lists at most this many executions at once.
 const MOST_RUNNING: u64 = 250;
 
-/// How long the number of running executions may take.
+/// How long counting the running executions may take.
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The tool.
@@ -143,7 +143,7 @@ struct ListPage {
     /// The id of the last execution of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
-    /// n8n's own cursor, if it does not name that execution.
+    /// n8n's own cursor, if it does not contain that execution's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
 }
@@ -177,8 +177,8 @@ impl ListPage {
         cursor::encode(&Self { after, cursor, ..self.clone() })
     }
 
-    /// The query for the running executions that this page leaves out; `None` after the first page, which says it, and if a
-    /// status was asked for.
+    /// The query for the running executions that this page leaves out; `None` after the first page, which reports them, or if
+    /// the caller requested a status.
     fn running(&self) -> Option<ListQuery> {
         let is_first = self.after.is_none() && self.cursor.is_none();
         let status = self.status.is_none().then(|| "running".to_owned()).filter(|_| is_first)?;
@@ -231,8 +231,8 @@ async fn from_n8n(n8n: &Client, page: &ListPage) -> Result<ListedExecutions, Err
     Ok(ListedExecutions { listing, executions, left_out })
 }
 
-/// The running executions that the first page leaves out. They are counted in one more page, in a short time: the list does
-/// not fail or wait because of them.
+/// The running executions that the first page leaves out. One more request counts them, with a short timeout: the list
+/// neither fails nor waits because of it.
 async fn running(n8n: &Client, page: &ListPage) -> Option<LeftOut> {
     let query = page.running()?;
     let listing = tokio::time::timeout(RUNNING_TIMEOUT, n8n.list_executions(&query)).await.ok()?.ok()?;

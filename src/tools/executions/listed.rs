@@ -1,4 +1,4 @@
-//! An execution of a list, as n8n sends it.
+//! An execution as n8n lists it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ pub(super) fn text(execution: &Value, member: &str) -> Option<String> {
     }
 }
 
-/// The characters of a version that are shown: they distinguish the versions of a workflow.
+/// The characters shown of a version: enough to distinguish the versions of a workflow.
 const VERSION_CHARS: usize = 8;
 
 /// The beginning of a version's id.
@@ -33,7 +33,7 @@ pub(super) fn minute(date: &str) -> String {
     date.get(..16).map_or_else(|| date.to_owned(), |minute| format!("{minute}Z"))
 }
 
-/// The names of workflows by their ids. A name that cannot be read never fails an answer.
+/// The names of workflows by their ids. A name that cannot be read never makes an answer fail.
 pub(super) async fn workflow_names(n8n: &Client, ids: impl Iterator<Item = String>) -> HashMap<String, String> {
     let ids: BTreeSet<String> = ids.collect();
     let names = futures::stream::iter(ids).map(|id| async move {

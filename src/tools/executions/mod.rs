@@ -83,7 +83,7 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[&explain_execution::PROMPT],
 };
 
-/// The tools that only a store can answer: they need too many executions for n8n's API.
+/// The tools that only work on a store: they need too many executions for n8n's API.
 pub static OF_STORE: [&super::Tool; 1] = [&workflow_trend::TOOL];
 
 /// The refusal of such a tool without a store.
@@ -101,7 +101,7 @@ pub(super) const ID: &str = "The execution's id.";
 pub(super) const IGNORE_SIZE_LIMIT: &str = "Request data above n8n's display limit (100 MB), at ten times its size in n8n's \
                                             memory: only if the summary notes that it is too large.";
 
-/// The same for the tools that an agent calls after the summary, which says what it costs.
+/// The same for tools that an agent calls after the summary, whose description states the cost.
 pub(super) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
 
 /// The execution that a call names.

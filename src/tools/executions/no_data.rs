@@ -3,7 +3,7 @@
 use crate::execution::Header;
 use crate::units::megabytes;
 
-/// Why there may be nothing to show of the items of an execution.
+/// Why an execution may have no items to show.
 pub(super) fn no_values(header: &Header, nodes: &[String], is_redacted: bool) -> Vec<String> {
     let no_data = nodes.is_empty().then(|| no_data(header));
     let redacted = is_redacted.then(|| "n8n redacted the data: the values of items are not included.".to_owned());

@@ -7,7 +7,7 @@ use crate::toolkit::nearest;
 use crate::tools::Error;
 use crate::units::counted;
 
-/// Refuses a node that none of these names is.
+/// Refuses a node whose name is not in this list.
 pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> Result<(), Error> {
     if names.iter().any(|name| name == requested || is_name(requested, name)) {
         return Ok(());
@@ -15,7 +15,7 @@ pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id:
     Err(Error::FailedPrecondition(no_node(requested, names, header, id)))
 }
 
-/// Says that no node has the name, and which ones there are.
+/// The message that no node has this name, with the names that exist.
 pub(super) fn no_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> String {
     let (name, id) = (quoted_name(requested, CUT_NAME_CHARS), header.id.as_deref().or(id).unwrap_or("?"));
     let why = match names.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn no_node(requested: &str, names: &[String], header: &Header, id: Op
     format!("Node {name} not found in execution '{id}'. {why}")
 }
 
-/// Says that a node, which has this many runs, does not have the requested one.
+/// The message that a node with this many runs does not have the requested one.
 pub(super) fn no_run(node: &str, runs: u64, requested: u64, id: &str) -> String {
     let name = quoted_name(node, CUT_NAME_CHARS);
     match runs.checked_sub(1) {

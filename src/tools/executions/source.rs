@@ -1,4 +1,4 @@
-//! Where executions come from: n8n's API, n8n's own store with the API for what the store does not have, or a file.
+//! Where executions come from: n8n's API, n8n's own store with the API as a fallback, or a file.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::store::{self, Store};
 use crate::tools::Error;
 use crate::workflow::file::Files;
 
-/// How many tokens [`Origin::mark`] adds at most. Every answer about an execution leaves room for them, so that the answer
-/// is the same from both sources.
+/// How many tokens [`Origin::mark`] adds at most. Every answer about an execution leaves room for them, so that it is
+/// the same from every source.
 pub const MARK_TOKENS: usize = 16;
 
 /// Where one execution came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The only source that there is.
+    /// The only source.
     Only,
     /// n8n's API, because the store does not have the execution.
     Api,
@@ -38,7 +38,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The answer, which is a JSON object, with `source` as its last member if there are several sources.
+    /// The answer, a JSON object, with `source` added as its last member if there are several sources.
     pub fn mark(self, mut answer: String) -> String {
         let aged;
         let mark = match self {
@@ -56,7 +56,7 @@ impl Origin {
     }
 }
 
-/// What was read of an execution, and where it came from.
+/// The view of an execution, and where it came from.
 #[derive(Debug)]
 pub struct Read<V> {
     /// The view of the projection.
@@ -105,7 +105,7 @@ impl StoredExecutions {
         blocking(move || work(&store, &cancel)).await
     }
 
-    /// Whether what n8n's redaction policy hides is shown.
+    /// Whether data that n8n's redaction policy hides is shown.
     pub(super) fn reveals(&self) -> bool {
         self.reveal
     }
@@ -116,9 +116,9 @@ impl StoredExecutions {
 pub struct Source {
     /// n8n's API.
     pub api: Option<Client>,
-    /// n8n's own store, which comes first.
+    /// n8n's own store, which is read first.
     pub store: Option<StoredExecutions>,
-    /// Saved executions, which are in neither.
+    /// Saved executions, which are in neither of the two.
     pub saved: SavedExecutions,
 }
 
@@ -150,7 +150,7 @@ impl Source {
         Ok(Read { view, origin: age.map_or(origin, |age| Origin::Cache { age: age.as_secs() }) })
     }
 
-    /// The same, with the execution in a file below the root of these if `id` is the path of one rather than an id.
+    /// The same sources, and if `id` is the path of a file rather than an id, that file below the root of `files`.
     pub(in crate::tools) fn with_file(mut self, id: &str, files: &Files) -> Self {
         let is_id = id.bytes().all(|byte| byte.is_ascii_digit()) || uuid::Uuid::try_parse(id).is_ok();
         if !is_id && !self.is_saved(id) {
@@ -164,7 +164,7 @@ impl Source {
         self.saved.get(id).is_some()
     }
 
-    /// The id, unless it stands for a saved execution, which does not have it.
+    /// The id, unless it stands for a saved execution, which has no id of its own here.
     pub(in crate::tools) fn own_id(&self, id: &str) -> Option<String> {
         (!self.is_saved(id)).then(|| id.to_owned())
     }
@@ -174,8 +174,8 @@ impl Source {
         self.saved.get(id).is_some_and(SavedExecution::is_read_once)
     }
 
-    /// The answer that `compose` makes of a view, marked with where it came from. Counting tokens takes time: it stays on
-    /// the thread that reads.
+    /// The answer that `compose` makes of a view, marked with its source. Counting tokens takes time, so it stays on the
+    /// thread that reads.
     ///
     /// # Errors
     /// No source has the execution, it cannot be read, or `compose` refuses it.
@@ -194,7 +194,7 @@ impl Source {
         Ok(read.origin.mark(read.view?))
     }
 
-    /// The id of the newest successful execution of the same workflow before this one, from where this one came from.
+    /// The id of the newest successful execution of the same workflow before this one, from the source of this one.
     ///
     /// # Errors
     /// No such execution exists, or the list cannot be read.

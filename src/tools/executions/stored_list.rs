@@ -1,4 +1,4 @@
-//! Lists of executions from n8n's store, which can also be searched for what no column has: the node that failed, and why.
+//! Lists of executions from n8n's store, which can also be searched by data that is in no column: the failed node, and why.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::json::cut_name;
 use crate::n8n::{ListCursor, ListQuery, Listing};
 use crate::store::{self, Listed, Query, Store, Visit, Visitor, Walk};
 
-/// The most executions that one call examines, and how long it may take. Its cursor continues after them.
+/// The most executions that one call examines, and how long it may take. Its cursor continues from there.
 const MAX_EXAMINED: u64 = 10_000;
 const MAX_TIME: Duration = Duration::from_secs(15);
 
@@ -25,7 +25,7 @@ pub(super) type NamedListing = (Listing, HashMap<String, String>);
 /// A page of the executions of a store.
 pub(super) fn list(store: &Store, cancel: &CancellationToken, query: &ListQuery) -> Result<NamedListing, store::Error> {
     let limit = query.limit;
-    // One more shows whether there is a next page.
+    // One more than the limit shows whether there is a next page.
     let mut listed = store.list(&Query { limit: limit + 1, ..columns(query) }, cancel)?;
     let has_more = listed.len() as u64 > limit;
     listed.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -38,7 +38,7 @@ pub(super) fn count(store: &Store, cancel: &CancellationToken, query: &ListQuery
     store.count(&columns(query), cancel)
 }
 
-/// A page of those failed executions that a search finds.
+/// A page of the failed executions that a search finds.
 pub(super) fn search(
     store: &Store,
     cancel: &CancellationToken,
@@ -53,10 +53,10 @@ pub(super) fn search(
     Ok(listing(searching.found, last.map(|row| row.id().to_owned())))
 }
 
-/// A walk over failures that lists those which match.
+/// A walk over failures that lists the matching ones.
 struct Searching<'a> {
     filter: &'a FailureFilter,
-    /// Whether to find what n8n's redaction policy hides.
+    /// Whether to find data that n8n's redaction policy hides.
     reveal: bool,
     found: Vec<(Listed, Option<Failure>)>,
 }
@@ -111,7 +111,7 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Failure>)>, last: Op
             members["error"] = failure.message.map(|message| message.cut(MESSAGE_CHARS).0.into_owned()).into();
         }
         if let (Some(id), Some(name)) = (members["workflowId"].as_str(), workflow_name) {
-            // The newest execution has the newest name.
+            // The newest execution has the workflow's newest name.
             names.entry(id.to_owned()).or_insert_with(|| cut_name(name));
         }
         data.push(members);
@@ -119,8 +119,8 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Failure>)>, last: Op
     (Listing { data, next_cursor: last.map(ListCursor::After) }, names)
 }
 
-/// The members of a row that an entry shows in addition to the usual ones, if they say something: how it began, which version of
-/// the workflow it executed, what it has to do with retries, until when it waits, that it is deleted, and what a search found.
+/// The members of a row that an entry shows in addition to the usual ones, if they are informative: its mode, the workflow
+/// version, retries, until when it waits, whether it is deleted, and what a search found.
 pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
     ["mode", "version", "retryOf", "retrySuccessId", "waitTill", "deleted", "failingNode", "error"]
         .into_iter()

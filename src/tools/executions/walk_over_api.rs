@@ -1,5 +1,5 @@
-//! A walk over executions through n8n's API, newest first. n8n parses each body in its main process, so that one call takes no
-//! more than a few, two at a time, and continues with a cursor.
+//! A walk over executions through n8n's API, newest first. n8n parses each body in its main process, so one call takes only
+//! a few, two at a time, and continues with a cursor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::tools::Error;
 /// The bodies that one call requests.
 pub(super) const MAX_BODIES: u64 = 50;
 
-/// What one call takes of n8n.
+/// How much of n8n's capacity one call may take.
 const LIMITS: AllowanceLimits = AllowanceLimits {
     bodies: MAX_BODIES,
     bytes: 64 * 1024 * 1024,
@@ -33,7 +33,7 @@ const AT_ONCE: usize = 2;
 /// n8n's status for too many requests.
 const TOO_MANY: u16 = 429;
 
-/// What was fetched of an execution.
+/// The result of fetching one execution.
 pub(super) enum Fetched<V> {
     /// It was read.
     Read(V),
@@ -54,7 +54,7 @@ pub(super) struct Walked {
     pub is_rate_low: bool,
 }
 
-/// Visits the executions of a list; `take` gets each as it is listed, and says whether the walk goes on.
+/// Visits the executions of a list; `take` receives each as it is listed, and returns whether the walk goes on.
 ///
 /// # Errors
 /// n8n cannot be reached or refuses, and nothing was visited.
@@ -79,7 +79,7 @@ pub(super) async fn walk<P: Projection>(
             let fetched = match timeout_at(end, fetches.next()).await {
                 Ok(Some(Ok(Some(fetched)))) => fetched,
                 Err(_) if last.is_none() => {
-                    // So that another call gets beyond it.
+                    // So that the next call gets past it.
                     take(listed, Fetched::TooLarge);
                     return Ok(Walked { last: text(listed, "id"), is_rate_low: false });
                 }
@@ -119,7 +119,7 @@ fn stopped(last: Option<String>, error: Option<n8n::Error>, allowance: &Allowanc
     }
 }
 
-/// Reads one execution; `None` if this call may take no more of n8n.
+/// Reads one execution; `None` if this call may take no more of n8n's capacity.
 async fn fetch<P: Projection>(
     n8n: &Client,
     listed: &Value,

@@ -1,6 +1,6 @@
 //! The toolset `proof`: prove a fix with the data that failed, publish exactly what was proven, run and stop executions.
 //!
-//! What these tools write into n8n stands in `docs/proof.md`.
+//! `docs/proof.md` says what these tools write to n8n.
 
 pub mod prove_fix;
 pub mod publish_workflow_version;

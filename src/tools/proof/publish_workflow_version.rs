@@ -35,7 +35,7 @@ arguments! {
 /// How long n8n may take until the version is active.
 const PUBLISHED_WITHIN: Duration = Duration::from_secs(10);
 
-/// The pause between two looks.
+/// The pause between two polls.
 const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ struct PublicationAnswer<'a> {
     workflow_id: &'a str,
     version_id: &'a str,
     active: bool,
-    /// The saved version, if it is another one.
+    /// The saved version, if it is a different one.
     #[serde(skip_serializing_if = "Option::is_none")]
     draft: Option<&'a str>,
 }
@@ -70,7 +70,7 @@ impl ToolCall for PublishWorkflowVersion {
 }
 
 impl PublishWorkflowVersion {
-    /// Waits until the version is the active one; returns the saved version, if it is another one.
+    /// Waits until the version is the active one; returns the saved version if it is a different one.
     async fn active_version(&self, context: &Context, progress: &Progress) -> Result<Option<String>, Error> {
         let begun = Instant::now();
         loop {

@@ -24,7 +24,7 @@ pub(super) async fn record(
     Ok(view?)
 }
 
-/// At most so many of the names.
+/// At most `most` of the names.
 pub(super) fn first(names: &[String], most: usize) -> &[String] {
     &names[..most.min(names.len())]
 }
@@ -37,7 +37,7 @@ pub(super) fn failure(recording: &Recording) -> Option<(String, String)> {
     Some((replay::failed_name(node).to_owned(), message))
 }
 
-/// Whether two messages are equal but for numbers and the line of the code.
+/// Whether two messages are equal except for numbers and the line of the code.
 pub(super) fn alike(one: &str, other: &str) -> bool {
     let plain = |message: &str| -> String {
         let without_line = message.split(" [line ").next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `retry_execution`: runs a failed execution again, for real, from the node that failed.
 //!
-//! n8n keeps what the nodes before it returned, and runs that node again with the items that it had received. So a fix in a node
-//! before it is never exercised, and everything after it happens: mails go out. `prove_fix` does neither.
+//! n8n keeps what the nodes before it returned, and runs that node again with the items that it received. So a fix in a
+//! node before it is not exercised, and everything after it really happens: mails go out. `prove_fix` avoids both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,20 +66,20 @@ struct RetriedExecution<'a> {
     guidance: String,
 }
 
-/// What is known before n8n is asked.
+/// The facts known before n8n is asked.
 struct Prepared {
     failed: String,
     message: String,
     workflow: Option<String>,
-    /// The beginning of the draft's id, if it is the draft that runs.
+    /// The first characters of the draft's id, if the draft runs.
     draft: Option<String>,
     /// The changed nodes that do not run again.
     not_exercised: Vec<String>,
-    /// The nodes from the failed one on that can reach outside.
+    /// The nodes that can reach outside, from the failed one on.
     outside: Vec<String>,
 }
 
-/// What became of it.
+/// The outcome of a retry.
 struct Retried {
     id: String,
     status: String,
@@ -102,7 +102,7 @@ impl ToolCall for RetryExecution {
             Ok(Err(error @ (n8n::Error::Refused { .. } | n8n::Error::NotFound(_) | n8n::Error::Forbidden { .. }))) => {
                 return Err(refused(error, &self.id));
             }
-            // n8n goes on with it, whether its response arrives or not.
+            // n8n continues it whether or not its response arrives.
             Ok(Ok(Err(_)) | Err(_)) | Err(_) => None,
         };
         let mut retried = match retried {
@@ -117,7 +117,7 @@ impl ToolCall for RetryExecution {
 }
 
 impl RetryExecution {
-    /// Refuses what n8n would refuse without a reason, and finds out what will run.
+    /// Refuses what n8n would refuse without a reason, and determines what will run.
     async fn prepare(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! The workflow that ran, and the one that is to be proven.
+//! The workflow that ran, and the one to be proven.
 
 use std::collections::HashSet;
 
@@ -19,13 +19,13 @@ const ORIGINAL: &str = "original";
 pub(super) struct Revisions {
     /// The one that ran.
     pub ran: Revision,
-    /// The one that is to be proven.
+    /// The one to be proven.
     pub now: Revision,
-    /// The nodes of the latter that are new, changed or connected in another way, and those of the former that are gone.
+    /// The nodes of `now` that are new, changed or connected differently, and the nodes of `ran` that are gone.
     pub changed: Vec<String>,
     /// The workflow's id in n8n.
     pub workflow_id: Option<String>,
-    /// n8n's id of the version that is to be proven; `None` of a file.
+    /// n8n's id of the version to be proven; `None` for a file.
     pub version_id: Option<String>,
     /// Whether it is the published version.
     pub published: bool,
@@ -41,11 +41,11 @@ pub(super) enum Kind {
     Published,
     Version,
     File,
-    /// The workflow that ran: nothing is to be proven but the replay itself.
+    /// The workflow that ran: only the replay itself is checked.
     Original,
 }
 
-/// A workflow as it is copied.
+/// A workflow as the source of a copy.
 pub(super) struct Revision {
     pub workflow: Parsed,
     settings: Members,
@@ -62,7 +62,7 @@ impl Revision {
         self.workflow.nodes.iter().find(|node| node.name == name)
     }
 
-    /// A node, and all that it leads to.
+    /// A node, and all nodes that it leads to.
     pub(super) fn after<'a>(&'a self, name: &'a str) -> HashSet<&'a str> {
         let (mut after, mut open) = (HashSet::from([name]), vec![name]);
         while let Some(from) = open.pop() {
@@ -109,7 +109,7 @@ impl Revision {
     }
 }
 
-/// The nodes that differ between the workflow that an execution ran and its draft, which could be proven; none if it is the same.
+/// The nodes that differ between the workflow that an execution ran and its draft, which could be proven; empty if they are the same.
 ///
 /// # Errors
 /// One of the two cannot be read.
@@ -183,19 +183,19 @@ impl Revisions {
         self.kind == Kind::Original
     }
 
-    /// What the execution called a node of the changed workflow.
+    /// The name in the execution of a node of the changed workflow.
     pub(super) fn name_then<'a>(&'a self, now: &'a str) -> &'a str {
         let node = self.now.node(now).and_then(|node| same_node(&self.ran.workflow.nodes, node));
         node.map_or(now, |node| &node.name)
     }
 
-    /// What a node of the execution is called now; `None` if it is gone.
+    /// The current name of a node of the execution; `None` if it is gone.
     pub(super) fn name_now<'a>(&'a self, then: &'a str) -> Option<&'a str> {
         let node = self.ran.node(then)?;
         same_node(&self.now.workflow.nodes, node).map(|node| node.name.as_str())
     }
 
-    /// Whether a node of the changed workflow does something else than it did, not only with other input.
+    /// Whether a node of the changed workflow itself behaves differently, not only because of other input.
     pub(super) fn acts_otherwise(&self, now: &str) -> bool {
         let then = self.now.node(now).and_then(|node| Some((node, same_node(&self.ran.workflow.nodes, node)?)));
         then.is_some_and(|(node, old)| !does_the_same(node, old) || !goes_on_the_same(node, old))
@@ -211,7 +211,7 @@ impl Revisions {
         replay::kept(&self.ran.workflow).map(|node| node.name.as_str()).collect()
     }
 
-    /// The nodes that are answered from the recording in either copy, as the execution called them.
+    /// The nodes that answer from the recording in either copy, by their names in the execution.
     pub(super) fn played(&self, trigger: &str, seconds: u64) -> HashSet<String> {
         let ran = self.ran.plan(String::new(), trigger, seconds);
         let trigger_now = self.name_now(trigger).unwrap_or(trigger);
@@ -237,7 +237,7 @@ fn unusable(error: &workflow::Error) -> Error {
     Error::FailedPrecondition(format!("The workflow cannot be used: {error}."))
 }
 
-/// The nodes that are not as they were.
+/// The nodes that have changed.
 fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
     let is_node = |node: &&ParsedNode| !node.is(NOTE);
     let is_changed = |node: &&ParsedNode| match same_node(&then.nodes, node) {
@@ -255,7 +255,7 @@ fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
     names
 }
 
-/// What feeds a node, under the names that the nodes had.
+/// What feeds a node, with nodes named as they were then.
 fn feeds(workflow: &Parsed, node: &ParsedNode, then: &Parsed) -> HashSet<(String, String, usize, usize)> {
     let name_then = |name: &str| {
         let node = workflow.nodes.iter().find(|node| node.name == name).and_then(|node| same_node(&then.nodes, node));

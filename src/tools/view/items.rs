@@ -1,7 +1,7 @@
 //! The items of a node as a file: all of them, as JSON lines or as a table.
 //!
-//! The execution is read once, and the items are kept in a temporary file if there are many: only then it is known that they are
-//! complete, and in which columns a table has them. From there they are written one after another, as fast as they are taken.
+//! The execution is read once, and the items are kept in a temporary file if there are many: only then is it known that they are
+//! complete, and which columns a table has. From there they are written one by one, as fast as they are taken.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
@@ -50,7 +50,7 @@ pub struct ItemsQuery {
 pub enum Format {
     /// The `json` of each item in a line of its own.
     Jsonl,
-    /// A table (RFC 4180) with the members of all items as columns; a value that is no scalar is JSON.
+    /// A table (RFC 4180) with the members of all items as columns; values that are not scalars are JSON.
     Csv,
 }
 
@@ -68,12 +68,12 @@ pub struct ItemsFile {
 struct Part {
     /// Where they are.
     bytes: Range<u64>,
-    /// Which of them are those of the output.
+    /// Which of them belong to the output.
     wanted: Range<u64>,
 }
 
 impl Format {
-    /// The end of a file's name.
+    /// The extension of the file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
@@ -132,7 +132,7 @@ fn parts(query: &ItemsQuery, recording: &Recording) -> Result<Vec<Part>, Error> 
     Ok(runs.iter().map(|run| Part { bytes: run.items.clone(), wanted: of_output(run, query.output) }).collect())
 }
 
-/// Which items of a run are those of an output: they are kept output by output.
+/// Which items of a run belong to an output: they are stored output by output.
 fn of_output(run: &RecordedRun, output: usize) -> Range<u64> {
     let len = |at: usize| run.outputs.get(at).map_or(0, |output| output.hashes.len() as u64);
     let begin = (0..output.min(run.outputs.len())).map(len).sum();
@@ -172,7 +172,7 @@ impl ItemsFile {
             columns.extend(excerpt(json, redacts)?.members().map(|(name, _)| name.to_owned()));
             if columns.len() <= COLUMNS { Ok(()) } else { Err(io::Error::other("too many columns for a table")) }
         })?;
-        // Spreadsheets take a file without this mark for one in the system's own character set.
+        // Without this mark, spreadsheets read the file in the system's own character set.
         to.write_all("\u{feff}".as_bytes())?;
         write_row(to, columns.iter().map(|name| cell(&Excerpt::Text(name.clone().into()))))?;
         self.each(|json| {
@@ -204,7 +204,7 @@ impl ItemsFile {
     }
 }
 
-/// A part of some bytes.
+/// A part of the bytes.
 struct Section<'a> {
     whole: &'a mut Spool,
     begin: u64,
@@ -242,7 +242,7 @@ fn cell(value: &Excerpt) -> String {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: with an apostrophe where it could be one. Numbers and telephone numbers are none.
+/// A text that no spreadsheet takes for a formula: with an apostrophe where it could be one. Numbers and telephone numbers could not.
 fn plain(text: String) -> String {
     let is_number = || text[1..].chars().all(|c| c.is_ascii_digit() || " .,()/-".contains(c));
     let is_formula = match text.chars().next() {

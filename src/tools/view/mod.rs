@@ -1,6 +1,6 @@
-//! What people ask in addition to the tools: the page the whole execution as one picture, a part of its time axis, and a trend as
-//! lines; the command line a summary as long as a table can be. They are called like tools, but never offered to agents: their answers are as
-//! large as people need.
+//! What people ask for in addition to the tools: for the page, the whole execution as one picture, a part of its time axis, and a trend as
+//! lines; for the command line, a summary as long as a table can be. They are called like tools but never offered to agents: their answers
+//! are as large as people need.
 
 mod bars;
 mod findings;

@@ -1,4 +1,4 @@
-//! `view_draft`: whether the draft of a workflow differs from what an execution ran, so that it could be proven.
+//! `view_draft`: whether the draft of a workflow differs from the version that an execution ran, so that it could be proven.
 
 use std::sync::Arc;
 

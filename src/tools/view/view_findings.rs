@@ -1,4 +1,4 @@
-//! `view_findings`: why an execution failed, or what is odd although it succeeded, in sentences: what the first picture does not have.
+//! `view_findings`: why an execution failed, or its outliers if it succeeded, in sentences: what the first picture does not show.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,11 +37,11 @@ arguments! {
 struct Found {
     #[serde(flatten)]
     cause: Cause,
-    /// What is said if there is nothing else.
+    /// The sentence if there is nothing else to report.
     nothing: Sentence,
 }
 
-/// The language that a page asks for.
+/// The language that a page requests.
 pub(super) fn locale(language: Option<&str>, context: &Context) -> Locale {
     match language {
         Some("en") => Locale::En,

@@ -1,4 +1,4 @@
-//! `view_overview`: everything of the page's first picture in one pass: head, nodes, time axis, graph.
+//! `view_overview`: all data of the page's first picture in one pass: header, nodes, time axis, graph.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -63,13 +63,13 @@ struct Overview {
     /// When the first run began and the last one ended, milliseconds since 1970; 0 and 0 without runs.
     start: f64,
     end: f64,
-    /// At most 1,000: the failed ones, and then the ones that ran first.
+    /// At most 1,000: first the failed ones, then those that ran first.
     nodes: Vec<ShownNode>,
     /// How many more nodes ran.
     #[serde(skip_serializing_if = "is_zero")]
     more_nodes: u64,
     graph: ShownGraph,
-    /// What a person may not have meant, a sentence each.
+    /// Findings that may not be intended, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     findings: Vec<Sentence>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -81,7 +81,7 @@ struct Overview {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
-    /// Its own, whatever id it was requested by.
+    /// The execution's own id, whatever id it was requested by.
     id: Option<String>,
     workflow_id: Option<String>,
     workflow_name: Option<String>,
@@ -236,7 +236,7 @@ impl Head {
 impl ShownNode {
     fn new(node: NodeSummary, on_axis: NodeTimeline, in_graph: Option<&GraphNode>, start: f64) -> Self {
         let Children { ids, total } = node.children;
-        // A summary leaves them out of a node with one output.
+        // A summary omits the outputs of a node that has only one.
         let outputs = if node.outputs.is_empty() && node.items > 0 { vec![node.items] } else { node.outputs };
         Self {
             node_name: cut_name(node.name),

@@ -1,5 +1,5 @@
-//! `view_summary`: the summary of an execution without a budget of tokens, as a person reads it on a terminal, with the sentences that
-//! the page begins with, and the next command.
+//! `view_summary`: the summary of an execution without a token budget, for a person at a terminal, with the sentences that the page
+//! begins with, and the next command.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::tools::executions::get_execution::{self, GetExecution};
 use crate::tools::executions::{execution, summary_answer};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The call. Its answer has the shape of `get_execution`'s, with `findings` and `next` besides.
+/// The call. Its answer has the shape of `get_execution`'s, plus `findings` and `next`.
 pub static TOOL: Tool =
     Tool { name: "view_summary", handler: Handler::of::<ViewSummary>().shared(), ..get_execution::TOOL };
 
@@ -31,14 +31,14 @@ impl FromArguments for ViewSummary {
 /// The most nodes of an answer; the others are counted.
 const NODES: usize = 200;
 
-/// What the sentences below a summary are made of.
+/// The sources of the sentences below a summary.
 struct Known {
-    /// The sentences that need nothing more.
+    /// The sentences that need no further call.
     flow: Vec<Sentence>,
-    /// The node that ended the execution, if it ran, and what its error says.
+    /// The node that ended the execution, if it ran, and the text of its error.
     failed: Option<(String, String)>,
     is_success: bool,
-    /// Nodes whose odd values say nothing new.
+    /// Nodes whose outliers say nothing new.
     known: HashSet<String>,
     bytes: u64,
 }
@@ -76,7 +76,7 @@ impl ToolCall for ViewSummary {
         let source = context.executions();
         let read = source.read(&execution, &projection, &progress).await?;
         let (answer, known) = read.view?;
-        // n8n would have to send a large execution once more for each look; standard input can be read only once.
+        // n8n would have to send a large execution again for each question; standard input can be read only once.
         let is_near = context.store.is_some() || source.own_id(&execution.id).is_none();
         let looks = (is_near || known.bytes <= SENT_AGAIN) && !source.is_read_once(&execution.id);
         let asked = Asked {

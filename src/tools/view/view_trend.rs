@@ -1,4 +1,4 @@
-//! `view_trend`: the trend of a workflow as small lines.
+//! `view_trend`: the trend of a workflow as sparklines.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::toolkit::{ArgumentError, Arguments, FromArguments};
 use crate::tools::executions::workflow_trend::{self, WorkflowTrend};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The call: what `workflow_trend` reads, with a value for each of its periods, and without a budget of tokens.
+/// The call: the data of `workflow_trend`, with a value for each of its periods, and without a token budget.
 pub static TOOL: Tool =
     Tool { name: "view_trend", handler: Handler::of::<ViewTrend>().shared(), ..workflow_trend::TOOL };
 

@@ -1,4 +1,4 @@
-//! Writing a workflow: what n8n does not accept is left out and reported, or refused by name.
+//! Writing a workflow: keys that n8n does not accept are left out and reported, or refused by name.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -40,7 +40,7 @@ pub(in crate::tools) struct Written {
     made: Made,
     /// What the change did to production.
     pub outcome: Outcome,
-    /// Names of what was not sent.
+    /// Names of keys that were not sent.
     pub left_out: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ enum Made {
     Raw(RawWorkflow),
 }
 
-/// How the editor says that a setting is not set. n8n refuses both.
+/// How the editor writes a setting that is not set. n8n refuses both.
 const UNSET: [&str; 2] = ["null", "\"DEFAULT\""];
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ struct ChangedWorkflow<'a> {
 }
 
 impl Writing<'_> {
-    /// Sends the workflow, if need be once more without the keys that this n8n refused.
+    /// Sends the workflow, if necessary a second time without the keys that this n8n refused.
     ///
     /// # Errors
     /// [`Error::Argument`] if it is not a workflow, or if the caller gave a key that n8n does not know;
@@ -138,7 +138,7 @@ impl Made {
 }
 
 impl Written {
-    /// The id that n8n gave; empty if n8n's own object was requested.
+    /// The id that n8n assigned; empty if n8n's own object was requested.
     pub(in crate::tools) fn id(&self) -> &str {
         match &self.made {
             Made::Outline(outline) => &outline.id,
@@ -174,7 +174,7 @@ impl Written {
     }
 }
 
-/// A message with the names of what was not sent.
+/// A message with the names of keys that were not sent.
 pub(super) fn message(locale: Locale, ja: &str, en: &str, left_out: &[String]) -> String {
     const NAMES: usize = 20;
     let message = locale.choose(ja, en);
@@ -250,7 +250,7 @@ pub(in crate::tools) fn members<const N: usize>(given: [(&str, Option<Value>); N
     given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The names of what n8n does not accept of a call.
+/// The names of members of a call that n8n does not accept.
 pub(super) fn not_sent(active: Option<bool>, tags: Option<Vec<Value>>, others: Vec<String>) -> Vec<String> {
     let named = [("active", active.is_some()), ("tags", tags.is_some())];
     let named = named.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name.to_owned());

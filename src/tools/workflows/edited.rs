@@ -1,4 +1,4 @@
-//! What an edit of a workflow asks for, and what it leaves.
+//! The request for an edit of a workflow, and its result.
 
 use super::Outcome;
 use crate::tools::Error;
@@ -13,7 +13,7 @@ pub(in crate::tools) struct EditRequest {
     pub expected: Option<String>,
     /// Whether it is written; otherwise the edit is only tried.
     pub writes: bool,
-    /// Whether the edit also concerns pinned data, which can be megabytes.
+    /// Whether the edit also concerns pinned data, which can be several megabytes.
     pub with_pinned: bool,
 }
 
@@ -23,11 +23,11 @@ pub(in crate::tools) struct Edited<T> {
     pub value: T,
     pub before: Document,
     pub after: Document,
-    /// What names the version before, and the one now.
+    /// The version before, and the version now.
     pub versions: [Option<String>; 2],
     /// In n8n: what the change did to production.
     pub outcome: Option<Outcome>,
-    /// Names of what was not sent to n8n.
+    /// Names of keys that were not sent to n8n.
     pub left_out: Vec<String>,
     /// Whether the edit can be undone.
     pub is_kept: bool,
@@ -53,7 +53,7 @@ impl<T> Edited<T> {
         (!notes.is_empty()).then(|| notes.join(" "))
     }
 
-    /// What was not sent to n8n, in a sentence.
+    /// A sentence about keys that were not sent to n8n.
     pub(in crate::tools) fn left_out_note(&self) -> Option<String> {
         let names = (!self.left_out.is_empty()).then(|| self.left_out.join(", "))?;
         Some(format!("n8n does not accept, and was not sent: {names}."))

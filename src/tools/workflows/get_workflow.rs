@@ -41,7 +41,7 @@ arguments! {
 impl ToolCall for GetWorkflow {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let (n8n, locale, id) = (context.n8n()?, context.locale, self.id);
-        // Clipping takes time, so it stays on the thread that reads.
+        // Clipping takes time, so it runs on the reading thread.
         if let Some(wanted) = self.node {
             let projection = NodeLookupProjection { node: wanted.clone() }
                 .map(move |read| read.map(|found| found.map(|found| node(message(locale), &found, &wanted))));

@@ -67,7 +67,7 @@ struct ConnectionsAnswer<'a> {
 /// What the caller wants to see.
 #[derive(Clone)]
 struct View {
-    /// One node, whose neighbours are paged; else the nodes are.
+    /// One node, whose neighbours are paged; otherwise the nodes themselves are.
     node: Option<String>,
     offset: usize,
     limit: usize,
@@ -150,9 +150,9 @@ impl View {
 struct Listed {
     /// What its entries are, for a sentence.
     what: &'static str,
-    /// Entries in all.
+    /// Entries in total.
     total: usize,
-    /// The elements from the page's first one on.
+    /// The elements of the list, starting with the page's first one.
     entries: Vec<Entry>,
 }
 
@@ -179,7 +179,7 @@ fn entry(node: &GraphNode) -> Entry {
     Entry { value, tag: None }
 }
 
-/// A graph of one node, of whose neighbours on the page the first `inputs` are inputs.
+/// A graph with one node; of its neighbours on the page, the first `inputs` are inputs.
 fn one_node(node: &GraphNode, page: &budget::Page, inputs: usize) -> String {
     #[derive(Serialize)]
     struct Node<'a> {

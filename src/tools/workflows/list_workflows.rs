@@ -15,7 +15,7 @@ use crate::toolkit::{Effect, Flag, IntegerOr, Text, Texts, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::outline::{Outline, OutlinePage, OutlinePageProjection};
 
-/// n8n counts in floating point numbers, and its database fails above this.
+/// n8n counts in floating-point numbers, and its database fails above this.
 const MAX_OFFSET: u64 = 1 << 53;
 
 /// The tool.
@@ -54,7 +54,7 @@ impl ToolCall for ListWorkflows {
     }
 }
 
-/// A page of the list, as n8n-lens's own cursor carries it; what is not set is left out, to keep the cursor short.
+/// A page of the list, as n8n-lens's own cursor encodes it; unset fields are left out to keep the cursor short.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PageRequest {
@@ -83,7 +83,7 @@ impl PageRequest {
         }
     }
 
-    /// Checks the numbers: a cursor can come from anywhere.
+    /// Checks the numbers, since the cursor can come from anywhere.
     fn checked(self) -> Result<Self, Error> {
         if !cursor::LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
             return Err(cursor::refused().into());

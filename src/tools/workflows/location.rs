@@ -15,7 +15,7 @@ use crate::tools::{Context, Error};
 use crate::workflow::document::{Members, text};
 use crate::workflow::{Document, EditedFile, FileEdit, TextEdit, file, version_of};
 
-/// The members that an edit sends to n8n; everything else stays as n8n has it.
+/// The members that an edit sends to n8n; n8n keeps its own values of the rest.
 const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 
 /// Members that are sent only if the edit changed them: few versions of n8n accept them.
@@ -65,8 +65,8 @@ impl WorkflowLocation {
         }
     }
 
-    /// The workflow that a complete one was made of, if it can have members that n8n does not know: those of a file or in
-    /// memory. A caller need not name a workflow that is there.
+    /// The workflow that a complete one was derived from, if it can have members that n8n does not know: one in a file or in
+    /// memory. The caller's `source` may name a workflow that does not exist.
     pub(in crate::tools) async fn source(&self, context: &Context, progress: &Progress) -> Option<Document> {
         match self {
             Self::N8n(_) => None,
@@ -74,7 +74,7 @@ impl WorkflowLocation {
         }
     }
 
-    /// The workflow as an answer shows it. Members that n8n only sends hold the names and addresses of people,
+    /// The workflow as an answer shows it. Members that only n8n writes hold the names and addresses of people,
     /// and a second copy of all nodes.
     pub(in crate::tools) fn shown(&self, document: Document) -> Document {
         match self {
@@ -83,7 +83,7 @@ impl WorkflowLocation {
         }
     }
 
-    /// Edits the workflow where it is.
+    /// Edits the workflow in place.
     ///
     /// # Errors
     /// As [`load`](Self::load); [`Error::Argument`] if the edit is not possible; [`Error`] if the workflow has another version
@@ -158,7 +158,7 @@ fn edited_file<T>(edited: EditedFile<T>) -> Result<Edited<T>, Error> {
     Ok(Edited { value, before: before?, after: after?, versions, outcome: None, left_out: Vec::new(), is_kept })
 }
 
-/// Edits a workflow in n8n, which is locked.
+/// Edits a workflow in n8n, whose lock the caller holds.
 async fn edit_in_n8n<T>(
     id: &str,
     context: &Context,
@@ -191,8 +191,8 @@ async fn edit_in_n8n<T>(
     Ok(Edited { value, before, after, versions, outcome, left_out, is_kept: true })
 }
 
-/// n8n refuses a workflow for any of its nodes, such as one that it has deprecated (since 2.42.6): says which of those that it
-/// names were there before.
+/// n8n refuses a workflow for any of its nodes, such as a deprecated one (since 2.42.6). Adds to the error which of the nodes
+/// named in it were there before.
 fn naming_untouched(error: Error, before: &Document, after: &Document) -> Error {
     let (message, is_exact) = match &error {
         Error::N8n(n8n::Error::Refused { status: 400, message }) => (message, false),
@@ -205,7 +205,7 @@ fn naming_untouched(error: Error, before: &Document, after: &Document) -> Error 
     let is_named = |node: &&Members| {
         let named = |member| text(node, member).filter(|name| !name.is_empty());
         match is_exact {
-            // The type is named, too, but other nodes can have it.
+            // The message also names the type, but other nodes can have it.
             true => named("name").is_some_and(|name| message.contains(&format!("(\"{name}\")"))),
             false => ["name", "type"].into_iter().filter_map(named).any(|name| message.contains(&name)),
         }

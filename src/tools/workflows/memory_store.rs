@@ -11,13 +11,13 @@ use crate::tools::Error;
 use crate::workflow::file::FILE_BYTES;
 use crate::workflow::{Document, TextEdit, version_of};
 
-/// How many workflows are held; the oldest makes room for a new one.
+/// How many workflows are held; a new one displaces the oldest.
 const MAX_HELD: usize = 100;
 
-/// Bytes of all workflows that are held; the oldest ones make room for a new one, or for one that grows.
+/// Bytes of all workflows that are held; a new or growing one displaces the oldest.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
-/// Bytes of one workflow, as of a file.
+/// Bytes of one workflow, the same as for a file.
 const MAX_WORKFLOW_BYTES: usize = FILE_BYTES as usize;
 
 /// How the ids of workflows in memory begin.
@@ -54,7 +54,7 @@ impl MemoryStore {
         self.lock().get(id).cloned().ok_or_else(|| not_held(id))
     }
 
-    /// Edits a workflow. If `edit` fails, the workflow stays as it was.
+    /// Edits a workflow. If `edit` fails, the workflow is unchanged.
     ///
     /// # Errors
     /// [`Error::FailedPrecondition`] if this process does not hold it, or holds another version; [`Error::Argument`] if the edit
@@ -132,7 +132,7 @@ mod tests {
         let ids: Vec<_> = (0..8).map(|_| store.insert(document(LARGE)).unwrap()).collect();
         let held = |id: &String| store.get(id).is_ok();
         assert_eq!(ids.iter().map(held).collect::<Vec<_>>(), [vec![false; 2], vec![true; 6]].concat());
-        // One that grows makes the oldest of the others go.
+        // A growing workflow displaces the oldest of the others.
         store.edit(&ids[2], &EditRequest::default(), |_: &str| Ok(((), document(LARGE + (20 << 20)).text()))).unwrap();
         assert!(held(&ids[2]) && !held(&ids[3]) && held(&ids[4]));
     }

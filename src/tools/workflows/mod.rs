@@ -32,7 +32,7 @@ pub(super) use refusal::refused;
 use super::{Error, Toolset};
 use crate::json::ReadError;
 
-/// These tools.
+/// The toolset.
 pub static TOOLSET: Toolset = Toolset {
     name: "workflows",
     instructions: &[
@@ -70,14 +70,14 @@ pub static TOOLSET: Toolset = Toolset {
 /// The token budget of an answer with n8n's own object.
 const MAX_RAW_TOKENS: usize = crate::toolkit::answer::MAX_TOKENS;
 
-/// Descriptions of arguments that several tools have.
+/// Descriptions of arguments that several tools share.
 const ID: &str = "The workflow's id.";
 const RAW: &str = "Answer with n8n's own object.";
 pub(super) const NAME: &str = "1 to 128 characters.";
 pub(super) const SETTINGS: &str = "n8n's workflow settings.";
 const FILE_PATH: &str = "A JSON file with one workflow, as n8n exports it.";
 
-/// Members of a workflow that agents pass on, although they are not parameters: n8n sets them itself or accepts them only
+/// Members of a workflow that agents pass although they are not parameters: n8n sets them itself or accepts them only
 /// elsewhere. The answer names the ones that were passed, after `active` and `tags`.
 const NOT_SENT: &[&str] = &[
     "id",
@@ -100,7 +100,7 @@ const NOT_SENT: &[&str] = &[
 /// The workflow that was read.
 ///
 /// # Errors
-/// [`Error::Workflow`] if the body is broken, [`Error::FailedPrecondition`] if it holds no workflow.
+/// [`Error::Workflow`] if the body is broken, [`Error::FailedPrecondition`] if it is not a workflow.
 fn require_workflow<T>(read: Result<Option<T>, ReadError>) -> Result<T, Error> {
     read?.ok_or_else(|| Error::FailedPrecondition("n8n's response contains no workflow. Check N8N_URL.".to_owned()))
 }

@@ -1,6 +1,6 @@
 //! Whether a change of an active workflow goes live with it.
 //!
-//! By default n8n publishes what it saves, and with it whatever was saved before and not published. A draft is a
+//! By default n8n publishes what it saves, including anything saved earlier and not yet published. A draft is a
 //! colleague's unfinished work, so it goes live only on request.
 
 use crate::n8n;
@@ -11,7 +11,7 @@ use crate::workflow::PublishedVersion;
 /// The description of the argument `publish` of the tools that change a workflow in n8n.
 pub(in crate::tools) const PUBLISH: &str = "Publish the change (default: unless there is an unpublished draft).";
 
-/// What is published before a change, and what the caller wants of it.
+/// What was published before a change, and what the caller wants.
 #[derive(Clone, Copy)]
 pub(in crate::tools) struct Publishing {
     pub before: PublishedVersion,
@@ -30,7 +30,7 @@ impl Publishing {
         self.keeps_draft() || (self.before == PublishedVersion::Same && self.wanted == Some(false))
     }
 
-    /// Why a change is not made by an n8n that cannot save a draft.
+    /// The refusal of a change by an n8n that cannot save a draft.
     pub(super) fn refused(self) -> Error {
         let draft = match self.before {
             PublishedVersion::Older => " This workflow has an unpublished draft, which would go live with the change.",
@@ -43,7 +43,7 @@ impl Publishing {
         ))
     }
 
-    /// What a change did to production; `after` is what is published now.
+    /// What a change did to production; `after` is what is now published.
     pub(super) fn outcome(self, after: PublishedVersion) -> Outcome {
         match (self.before, after) {
             (_, PublishedVersion::None) => Outcome::Inactive,
@@ -66,7 +66,7 @@ pub(in crate::tools) enum Outcome {
 }
 
 impl Outcome {
-    /// What a message adds about it, in parentheses.
+    /// The remark that a message adds about it, in parentheses.
     pub(super) fn remark(self, locale: Locale) -> String {
         let (ja, en) = self.words();
         match en {
@@ -75,7 +75,7 @@ impl Outcome {
         }
     }
 
-    /// What a note says about it.
+    /// The note about it.
     pub(in crate::tools) fn note(self) -> Option<String> {
         let (_, en) = self.words();
         let first = en.chars().next()?;

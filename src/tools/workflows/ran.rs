@@ -10,18 +10,18 @@ use crate::workflow::revision::could_be_same;
 
 /// The workflow that an execution ran.
 pub(in crate::tools) struct RanWorkflow {
-    /// With its nodes as they were saved, if n8n still has that version; else as the execution has it.
+    /// With its nodes as they were saved, if n8n still has that version; otherwise as the execution has it.
     pub document: Document,
     /// As the execution has it, with every default filled in and without hidden parameters; `None` if `document` is that.
     pub executed: Option<Document>,
 }
 
-/// The workflow that an execution ran. The execution has a copy of it (`executed`, JSON), and `header` its version. A version
-/// that is `at_hand` is not read again. `None` if neither is available.
+/// The workflow that an execution ran. The execution contains a copy of it (`executed`, JSON), and `header` its version. A
+/// version that is `at_hand` is not read again. `None` if neither is available.
 ///
-/// n8n fills every default in when it runs a workflow, and leaves out what its editor hides (`getNodeParameters` in
-/// `packages/workflow/src/node-helpers.ts`). What has changed since can only be seen in the version as it was saved. The
-/// saved version of a manual execution may not be what ran: it is ignored if it differs.
+/// When n8n runs a workflow, it fills in every default and leaves out what its editor hides (`getNodeParameters` in
+/// `packages/workflow/src/node-helpers.ts`). Later changes are only visible against the version as it was saved. The
+/// saved version of a manual execution may not be the one that ran: it is ignored if it differs.
 pub(in crate::tools) async fn workflow_that_ran(
     context: &Context,
     header: &Header,
@@ -59,7 +59,7 @@ async fn saved_version(
     Document::parse(&text).ok()
 }
 
-/// Whether a saved version can be what an execution ran.
+/// Whether a saved version can be the one that an execution ran.
 fn is_of(saved: &Document, executed: &Document) -> bool {
     let parsed = (Parsed::of(saved), Parsed::of(executed));
     matches!(parsed, (Ok(saved), Ok(executed)) if could_be_same(&saved.nodes, &executed.nodes))

@@ -1,4 +1,4 @@
-//! n8n's own object as an answer: as much of it as the budget holds, and what was left out.
+//! n8n's own object as an answer: as much of it as the budget allows, and what was left out.
 
 use serde_json::value::RawValue;
 

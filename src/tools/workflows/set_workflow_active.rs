@@ -39,7 +39,7 @@ struct ActivatedWorkflow<'a> {
 impl ToolCall for SetWorkflowActive {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let Self { id, active, publish } = self;
-        // An update in progress re-publishes the workflow that it read as active.
+        // An update in progress would re-publish the workflow that it read as active.
         let n8n = context.n8n()?;
         let _lock = n8n.lock_workflow(&id).await?;
         if active {

@@ -1,4 +1,4 @@
-//! `update_workflow`: changes parts of a workflow, though n8n only replaces whole ones.
+//! `update_workflow`: changes parts of a workflow, although n8n only replaces whole ones.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl ToolCall for UpdateWorkflow {
     }
 }
 
-/// The workflow as n8n has it, with the passed members in place of its own; and what is published of it.
+/// The workflow from n8n, with the passed members in place of its own; and what is published of it.
 async fn document(
     context: &Context,
     id: &str,

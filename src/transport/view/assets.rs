@@ -85,19 +85,19 @@ impl Asset {
         };
         let hash = digest::digest(&digest::SHA256, text);
         let tag: String = hash.as_ref().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-        // Weak, because the compressed form has it, too.
+        // Weak, because the compressed form has the same tag.
         Self { name, media_type, text, compressed: compress(text).into(), tag: format!("W/\"{tag}\"") }
     }
 }
 
 pub(super) fn compress(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(text);
     encoder.finish().unwrap_or_default()
 }
 
-/// The response with a file: compressed for a browser that takes it, and empty for one that has it.
+/// The response with a file: compressed for a browser that accepts it, and empty for one that already has it.
 pub(super) fn respond(name: &str, headers: &HeaderMap) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         return (StatusCode::NOT_FOUND, "The page has no such file.").into_response();
@@ -117,7 +117,7 @@ pub(super) fn respond(name: &str, headers: &HeaderMap) -> Response {
     }
 }
 
-/// The text of a file; empty if there is none.
+/// The text of a file; empty if there is no such file.
 pub(super) fn text(name: &str) -> &'static str {
     let text = FILES.iter().find(|(other, _)| *other == name).map(|(_, text)| *text);
     text.and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
@@ -143,7 +143,7 @@ mod tests {
         let index = ASSETS.iter().find(|asset| asset.name == "index.html").unwrap();
         let index = std::str::from_utf8(index.text).unwrap();
         for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js")) {
-            // Those of the page's door, of the page itself, and of the page inside a client.
+            // The entry points: of the login, of the page itself, and of the page inside a client.
             let is_known = ["enter.js", "main.js", "app.js"].contains(&asset.name);
             let is_preloaded = index.contains(&format!("href=\"{}\"", asset.name));
             assert_eq!(is_preloaded, !is_known, "{}", asset.name);

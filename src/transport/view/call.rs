@@ -1,5 +1,5 @@
-//! `POST /view/call`: a tool, and its progress, as lines of JSON. `POST /view/prove`: the same for the one thing that the page can
-//! do besides reading, which takes more than being let in.
+//! `POST /view/call`: a tool, and its progress, as lines of JSON. `POST /view/prove`: the same for the only action of the page
+//! other than reading, which requires more than access to the page.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -60,12 +60,12 @@ pub(super) async fn call(State(page): State<Arc<Page>>, headers: HeaderMap, body
     }
 }
 
-/// What a person has to say before their draft is proven.
+/// The confirmation that a person gives before their draft is proven.
 #[derive(Deserialize)]
 struct Proof {
     /// The execution whose data are used.
     id: String,
-    /// Whether the person has read what it creates in n8n, and agreed.
+    /// Whether the person has read what this creates in n8n, and agreed.
     confirmed: bool,
 }
 
@@ -73,7 +73,7 @@ impl rest::Request for Proof {
     const SHAPE: &str = r#"{"id": "…", "confirmed": true}"#;
 }
 
-/// Proves the draft, if this server offers that, the page itself asks for it, and a person agreed.
+/// Proves the draft if this server offers that, the page itself requests it, and a person agreed.
 pub(super) async fn prove(State(page): State<Arc<Page>>, headers: HeaderMap, body: Body) -> Response {
     if let Some(refusal) = page.refusal(&headers) {
         return refusal.into_response();
@@ -83,7 +83,7 @@ pub(super) async fn prove(State(page): State<Arc<Page>>, headers: HeaderMap, bod
             "This page proves nothing: start n8n-lens with the toolset proof (--toolsets), and without --read-only.";
         return rest::Error::NotFound(refusal.to_owned()).into_response();
     };
-    // Every browser names the origin of a POST, and `refusal` has checked whose it is.
+    // Every browser sends an origin with a POST, and `refusal` has checked that it is ours.
     if !headers.contains_key(ORIGIN) {
         return rest::Error::Format("Only the page itself can start a proof.".to_owned()).into_response();
     }
@@ -96,7 +96,7 @@ pub(super) async fn prove(State(page): State<Arc<Page>>, headers: HeaderMap, bod
     }
 }
 
-/// The lines of a call that runs.
+/// The lines of a running call.
 fn start(page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>) -> Response {
     let (sender, mut lines) = mpsc::channel(4);
     tokio::spawn(run(page, tool, arguments, sender));
@@ -128,14 +128,14 @@ fn result(answer: &str) -> String {
     format!("{{\"result\":{}}}", for_page(answer))
 }
 
-/// What a tool returned, without the envelope, and with its hints in the words of the page.
+/// A tool's answer without the envelope, with its hints worded for the page.
 pub(in crate::transport) fn for_page(answer: &str) -> Cow<'_, str> {
     let data = serde_json::from_str::<Answer<'_>>(answer).ok().and_then(|answer| answer.data);
     let data = data.map_or(answer, RawValue::get);
     told(data).map_or(data.into(), Cow::Owned)
 }
 
-/// An answer with the words of the page in `truncated.reason` and `notes`; `None` if it has neither.
+/// An answer with `truncated.reason` and `notes` worded for the page; `None` if it has neither.
 fn told(data: &str) -> Option<String> {
     let mut members: IndexMap<String, Box<RawValue>> = serde_json::from_str(data).ok()?;
     let reason = members.get("truncated").and_then(|truncated| {

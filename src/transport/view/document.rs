@@ -1,13 +1,12 @@
-//! The page as one document that needs no other file: its modules become one script, in the order in which they import each
-//! other.
+//! The page as one document that needs no other file: its modules become one script, in the order of their imports.
 
 use serde_json::Value;
 
 use super::assets;
 
-/// The document. Both modules are started, one after the other; `about` stands in it as JSON.
+/// The document. Both modules are started, one after the other; it contains `about` as JSON.
 pub(super) fn of(first: &str, main: &str, about: &Value) -> String {
-    // Nothing in a text may end the element that it stands in.
+    // No text may end the element that contains it.
     let about = about.to_string().replace('<', "\\u003c");
     let (style, script) = (assets::text("style.css"), script(&[first, main]));
     format!(
@@ -18,14 +17,14 @@ pub(super) fn of(first: &str, main: &str, about: &Value) -> String {
     )
 }
 
-/// The script that runs modules, and before each of them what it imports.
+/// The script that runs modules, each preceded by its imports.
 fn script(entries: &[&str]) -> String {
     let mut order = Vec::new();
     entries.iter().for_each(|entry| sort(entry, &mut order));
     order.iter().map(|name| module(name)).collect()
 }
 
-/// Adds a module to those that were added before, after everything that it imports.
+/// Adds a module after everything that it imports, unless it was added before.
 fn sort(name: &str, order: &mut Vec<String>) {
     if order.iter().any(|sorted| sorted == name) {
         return;
@@ -34,7 +33,7 @@ fn sort(name: &str, order: &mut Vec<String>) {
     order.push(name.to_owned());
 }
 
-/// The names that a module imports, and from which module.
+/// The names that a module imports, and the modules that they come from.
 fn imports(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(import)
 }
@@ -44,7 +43,7 @@ fn import(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("import { ")?.strip_suffix("';")?.split_once(" } from './")
 }
 
-/// A module as a constant that holds what it exports.
+/// A module as a constant that holds its exports.
 fn module(name: &str) -> String {
     let (mut lines, mut exports) = (String::new(), Vec::new());
     for line in assets::text(name).lines().filter(|line| !is_comment(line)) {
@@ -61,7 +60,7 @@ fn module(name: &str) -> String {
     format!("const {} = (() => {{\n{lines}return {{ {} }};\n}})();\n", constant(name), exports.join(", "))
 }
 
-/// Comments stand in lines of their own.
+/// Comments are on separate lines.
 fn is_comment(line: &str) -> bool {
     let line = line.trim_start();
     ["//", "/**", "* ", "*/"].iter().any(|start| line.starts_with(start)) || line == "*"
@@ -72,7 +71,7 @@ fn constant(name: &str) -> String {
     format!("${}", name.trim_end_matches(".js").replace('.', "_"))
 }
 
-/// The name that is declared by `async function call(tool) {`, `class List {` or `const ROW = 32;`.
+/// The name declared by `async function call(tool) {`, `class List {` or `const ROW = 32;`.
 fn declared(declaration: &str) -> &str {
     let name = declaration.trim_start_matches("async ").trim_start_matches("function ");
     let name = name.trim_start_matches("class ").trim_start_matches("const ");

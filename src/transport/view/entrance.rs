@@ -1,4 +1,4 @@
-//! Who may see the page.
+//! Access to the page.
 
 use std::sync::Mutex;
 
@@ -16,7 +16,7 @@ use crate::toolkit::Locale;
 use crate::transport::guard::{Guard, Refusal};
 use crate::transport::lock;
 
-/// What a browser without the cookie can do.
+/// Advice for a browser without the cookie.
 const MESSAGE: &str =
     "This page belongs to the browser that opened it first. Run n8n-lens view again for a new address.";
 
@@ -24,7 +24,7 @@ const MESSAGE: &str =
 pub(super) enum Entrance {
     /// With the server's own token, if it requires one. A browser asks for it, as the password of any user (RFC 7617).
     Token,
-    /// With a token that is good for one browser, which gets a cookie for it.
+    /// With a token that is valid for one browser, which receives a cookie for it.
     Once(Once),
 }
 
@@ -33,12 +33,12 @@ pub(super) struct Once {
     token: Mutex<Option<Secret>>,
     /// Cancelled once it was used.
     used: CancellationToken,
-    /// Cookies do not distinguish ports, so the name has to.
+    /// Cookies do not distinguish ports, so the name must.
     name: String,
     cookie: Secret,
 }
 
-/// Why the page is not shown.
+/// Why the page is refused.
 #[derive(Clone, Copy)]
 pub(super) enum Refused {
     /// To a host or origin that is not allowed.
@@ -50,7 +50,7 @@ pub(super) enum Refused {
 }
 
 impl Entrance {
-    /// An entrance for one browser: its token, and what is cancelled once that was used.
+    /// An entrance for one browser: the entrance, its token, and a cancellation that fires when the token is used.
     ///
     /// # Errors
     /// The system has no random numbers. The message is a sentence.
@@ -61,7 +61,7 @@ impl Entrance {
         Ok((Self::Once(once), token, used))
     }
 
-    /// The cookie for a token. Nobody else can use the token again.
+    /// The cookie for a token, which cannot be used again.
     pub(super) fn exchange(
         &self,
         guard: &Guard,
@@ -76,7 +76,7 @@ impl Entrance {
         Some([(SET_COOKIE, format!("{name}={value}; Path=/view; HttpOnly; SameSite=Strict"))])
     }
 
-    /// Why a request is not allowed, if it is not.
+    /// Why a request is not allowed, if so.
     pub(super) fn refusal(&self, guard: &Guard, headers: &HeaderMap) -> Option<Refused> {
         if guard.foreign(headers).is_some() {
             return Some(Refused::Foreign);
@@ -115,7 +115,7 @@ impl Refused {
         }
     }
 
-    /// Makes a browser ask for the token.
+    /// Makes a browser prompt for the token.
     fn challenged(self, mut response: Response) -> Response {
         if matches!(self, Self::Token) {
             let challenge = HeaderValue::from_static("Basic realm=\"n8n-lens\", charset=\"UTF-8\"");

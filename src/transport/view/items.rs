@@ -22,7 +22,7 @@ use crate::transport::call::{Interrupted, bug, guarded};
 /// Bytes that are sent at once.
 const PIECE: usize = 64 * 1024;
 
-/// Reads the items, and sends them as they are written. A client that goes away ends both.
+/// Reads the items, and sends them while they are written. A client that disconnects ends both.
 pub(super) async fn items(
     State(page): State<Arc<Page>>,
     headers: HeaderMap,
@@ -38,7 +38,7 @@ pub(super) async fn items(
         return (StatusCode::BAD_REQUEST, "Follow a link of the page: it names execution, node and format.")
             .into_response();
     };
-    // The future is created inside, too: it may panic before its first await.
+    // The future is also created inside: it may panic before its first await.
     let read = async { items::items(&query, &page.context, &Progress::default()).await };
     let file = match guarded(read, page.shutdown.cancelled()).await {
         Ok(Ok(file)) => file,
@@ -61,7 +61,7 @@ pub(super) async fn items(
 
 /// Names the file after the execution and the node.
 fn disposition(query: &ItemsQuery) -> String {
-    /// Characters of a name: file systems take 255 bytes.
+    /// Characters of a name: file systems allow 255 bytes.
     const CHARS: usize = 60;
     let name: String = query.node.chars().take(CHARS).map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     let name = format!("{}-{name}.{}", query.id, query.format.extension());
@@ -69,7 +69,7 @@ fn disposition(query: &ItemsQuery) -> String {
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{}", utf8_percent_encode(&name, NON_ALPHANUMERIC))
 }
 
-/// The file as it is written. If that fails, the connection breaks, so that no browser takes it for complete.
+/// The file while it is written. If that fails, the connection breaks, so that no browser mistakes it for complete.
 fn body(file: ItemsFile) -> Body {
     let (sender, mut pieces) = mpsc::channel(4);
     tokio::task::spawn_blocking(move || {
@@ -83,7 +83,7 @@ fn body(file: ItemsFile) -> Body {
     Body::from_stream(stream::poll_fn(move |context| pieces.poll_recv(context)))
 }
 
-/// Sends what is written to it, piece by piece.
+/// Sends everything written to it, piece by piece.
 struct Pieces {
     sender: mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,

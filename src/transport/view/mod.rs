@@ -1,5 +1,5 @@
-//! The page: an execution too big for n8n's editor, seen by a person. It is served at `/view`, from files that are compiled
-//! in, and asks the same tools as every other client, through `/view/call`.
+//! The page: shows a person an execution that is too big for n8n's editor. It is served at `/view`, from files that are compiled
+//! in, and calls the same tools as every other client, through `/view/call`.
 
 mod assets;
 mod call;
@@ -36,16 +36,16 @@ use crate::tools::executions::get_execution_by_node;
 use crate::tools::proof::prove_fix;
 use crate::tools::{Context, Tool, Toolbox};
 
-/// Nothing comes from elsewhere, and no text is ever run or taken for a style.
+/// Nothing is loaded from elsewhere, and no text is ever run as a script or read as a style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// What the page knows about its server.
 #[derive(Clone, Debug, Default)]
 pub struct PageSettings {
-    /// The language that was asked for; otherwise the browser decides.
+    /// The requested language; otherwise the browser decides.
     pub locale: Option<Locale>,
-    /// The id under which the page asks for the one execution that there is.
+    /// The id that the page uses for the only execution.
     pub execution: Option<&'static str>,
 }
 
@@ -94,11 +94,11 @@ pub(super) struct Page {
     context: Arc<Context>,
     /// The tools that it may call.
     toolbox: Toolbox,
-    /// What proves a draft, if this server offers that.
+    /// The tool that proves a draft, if this server offers it.
     prover: Option<&'static Tool>,
     guard: Guard,
     entrance: Entrance,
-    /// The language that was asked for.
+    /// The requested language.
     locale: Option<Locale>,
     about: Value,
     limits: BodyLimits,
@@ -128,7 +128,7 @@ impl Page {
     ) -> Self {
         /// The arguments of a call are short.
         const REQUEST_BYTES: usize = 256 * 1024;
-        // A proof runs in n8n, and needs the values as they are.
+        // A proof runs in n8n, and needs the unmasked values.
         let can_prove = context.api.is_some() && !context.redact;
         let prover = toolbox.find(prove_fix::TOOL.name).ok().filter(|_| can_prove);
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
@@ -136,7 +136,7 @@ impl Page {
         Self { context, toolbox, prover, guard, entrance, locale: settings.locale, about, limits, shutdown }
     }
 
-    /// Why a request is not allowed, if it is not.
+    /// Why a request is not allowed, if so.
     fn refusal(&self, headers: &HeaderMap) -> Option<Refused> {
         self.entrance.refusal(&self.guard, headers)
     }
@@ -164,7 +164,7 @@ fn about_server(context: &Context, settings: &PageSettings, proves: bool) -> Val
     })
 }
 
-/// The page as one document for an MCP client, which shows it in a frame and reaches the server in its stead.
+/// The page as one document for an MCP client, which shows it in a frame and calls the server on its behalf.
 pub(super) fn document(context: &Context, settings: &PageSettings) -> String {
     document::of("app.js", "main.js", &about_server(context, settings, false))
 }
@@ -184,7 +184,7 @@ pub(super) fn routes(page: Page) -> Router {
         .with_state(Arc::new(page))
 }
 
-/// Leads to the page: addresses in it are relative to `/view/`. A browser keeps the fragment.
+/// Redirects to the page: addresses in it are relative to `/view/`. A browser keeps the fragment.
 async fn redirect(RawQuery(query): RawQuery) -> Response {
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     to(StatusCode::TEMPORARY_REDIRECT, &format!("/view/{query}"))
@@ -218,7 +218,7 @@ async fn about(State(page): State<Arc<Page>>, headers: HeaderMap) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], page.about.to_string()).into_response()
 }
 
-/// Adds to every response what keeps other pages out.
+/// Adds headers to every response that keep other pages out.
 async fn protect(mut response: Response) -> Response {
     const HEADERS: [(HeaderName, &str); 5] = [
         (CONTENT_SECURITY_POLICY, POLICY),

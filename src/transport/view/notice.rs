@@ -1,4 +1,4 @@
-//! Pages for a person whose browser is not shown the page, or not yet. They need no other file.
+//! Pages for a person whose browser may not see the page, or not yet. They need no other file.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -6,12 +6,12 @@ use axum::response::{IntoResponse, Response};
 
 use crate::toolkit::Locale;
 
-/// A page with a sentence. Neither holds anything from a request.
+/// A page with a sentence. Neither contains anything from a request.
 pub(super) fn sentence(status: StatusCode, locale: Locale, sentence: &str) -> Response {
     page(status, locale, &format!("<p>{sentence}</p>"))
 }
 
-/// A page that goes on to the page itself, with what is after `#` in its address.
+/// A page that redirects to the page itself, keeping the fragment of its address.
 pub(super) fn entering(locale: Locale) -> Response {
     let script = "<script src=\"enter.js\"></script>";
     let needs = locale.choose("このページには JavaScript が必要です。", "This page needs JavaScript.");

@@ -9,7 +9,7 @@ use super::node_type::OlderPorts;
 use super::parameters::parameters;
 use super::{Catalogue, Error, NodeType};
 
-/// Builds the catalogue from packages: the name, the version, and the text of `nodes.json` of each.
+/// Builds the catalogue from packages: for each its name, its version, and the text of its `nodes.json`.
 ///
 /// # Errors
 /// [`Error::Package`] if a `nodes.json` is not a list of node descriptions, [`Error::NoNodes`] if it is empty.

@@ -3,8 +3,8 @@
 use super::ports::NodePort;
 use crate::node_outputs::{self, NodeState};
 
-/// The inputs of a type, named without its package; `None` if the parameters do not decide them, or it is not
-/// known how.
+/// The inputs of a type, named without its package; `None` if they do not depend on the parameters, or it is unknown
+/// how.
 pub(super) fn computed_inputs(name: &str, node: &NodeState<'_>) -> Option<Vec<NodePort>> {
     match name {
         "merge" => merge_inputs(node),
@@ -33,8 +33,8 @@ fn numbered_ports(kind: &str, name: &str, count: usize) -> Vec<NodePort> {
     (1..=count).map(|number| NodePort::new(kind, &format!("{name} {number}"))).collect()
 }
 
-/// The outputs of a type, named without its package; `None` if the parameters do not decide them, or it is not
-/// known how. `kinds` are the connection types that its expression mentions.
+/// The outputs of a type, named without its package; `None` if they do not depend on the parameters, or it is unknown
+/// how. `kinds` are the connection types that its expression mentions.
 pub(super) fn computed_outputs(name: &str, kinds: &[String], node: &NodeState<'_>) -> Option<Vec<NodePort>> {
     if is_vector_store(name, kinds) {
         return Some(vec![NodePort::new(vector_store_output(node), "")]);

@@ -119,7 +119,7 @@ impl Declaration {
         !self.webhooks.is_empty()
     }
 
-    /// `true`, or an object with what differs in the twin.
+    /// `true`, or an object with the differences of the twin.
     pub(super) fn usable_as_tool(&self) -> bool {
         matches!(self.usable_as_tool, Value::Bool(true) | Value::Object(_))
     }
@@ -136,7 +136,7 @@ impl Declaration {
 }
 
 impl Codex {
-    /// A list, or one for each category.
+    /// A list, or one per category.
     pub(super) fn subcategories(&self) -> Vec<String> {
         let lists = match &self.subcategories {
             Value::Object(by_category) => by_category.values().collect(),
@@ -169,7 +169,7 @@ fn declared_ports(declared: &Value, names: &[String]) -> NodePorts {
     }
 }
 
-/// The connection types that an expression mentions. Evaluating it would take a JavaScript engine, and it can only
+/// The connection types that an expression mentions. Evaluating it would require a JavaScript engine, and it can only
 /// return what it mentions.
 fn kinds_in(expression: &str) -> NodePorts {
     let mut kinds = quoted_kinds(expression);

@@ -1,6 +1,6 @@
-//! How text is split into words, and the words that people use for what n8n calls something else.
+//! How text is split into words, and common words for things that n8n names differently.
 
-/// Words that say nothing about which node is meant.
+/// Words that do not help to find a node.
 const FILLER: [&str; 53] = [
     "a", "add", "all", "an", "and", "another", "any", "as", "at", "by", "can", "could", "create", "do", "does", "each",
     "every", "for", "from", "get", "how", "i", "in", "into", "is", "it", "its", "make", "me", "my", "n8n", "need",
@@ -15,11 +15,11 @@ const COMMON: [&str; 33] = [
     "ticket", "update", "upload", "value", "work", "workflow", "write",
 ];
 
-/// Words that ask for a node which starts a workflow.
+/// Words that ask for a node that starts a workflow.
 const TRIGGER_WORDS: [&str; 10] =
     ["arrive", "arrives", "incoming", "listen", "receive", "received", "trigger", "watch", "when", "whenever"];
 
-/// What people type -> words of the catalogue, or bare names of types in lower case. Sorted for binary search.
+/// User's word -> words of the catalogue, or bare names of types in lower case. Sorted for binary search.
 const SYNONYMS: [(&str, &[&str]); 113] = [
     ("api", &["httprequest"]),
     ("array", &["splitout"]),
@@ -136,7 +136,7 @@ const SYNONYMS: [(&str, &[&str]); 113] = [
     ("zip", &["compression"]),
 ];
 
-/// The runs of letters and digits, in lower case and without accents.
+/// The sequences of letters and digits, in lower case and without accents.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars().flat_map(char::to_lowercase) {
@@ -203,7 +203,7 @@ pub(super) fn stem(word: &str) -> String {
     verb.or_else(sibilant).or_else(plural).unwrap_or(word).to_owned()
 }
 
-/// Whether the word says nothing about which node is meant.
+/// Whether the word does not help to find a node.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER.contains(&word)
 }
@@ -218,7 +218,7 @@ pub(super) fn wants_trigger(word: &str) -> bool {
     TRIGGER_WORDS.contains(&word)
 }
 
-/// What else the word can mean; empty if it only means itself.
+/// Other meanings of the word; empty if it has none.
 pub(super) fn synonyms(word: &str) -> &'static [&'static str] {
     let place = SYNONYMS.binary_search_by_key(&word, |(known, _)| known).ok();
     place.and_then(|place| SYNONYMS.get(place)).map_or(&[], |(_, meant)| meant)

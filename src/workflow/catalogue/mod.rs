@@ -51,7 +51,7 @@ pub struct Catalogue {
     /// Built by the first search, so that reading the catalogue stays cheap.
     #[serde(skip)]
     index: OnceLock<search::Index>,
-    /// Built when a type is looked up that n8n derives from another.
+    /// Built by the first lookup of a type that n8n derives from another.
     #[serde(skip)]
     twins: OnceLock<Vec<NodeType>>,
 }
@@ -87,7 +87,7 @@ pub enum Error {
     },
 }
 
-/// Enough of an index to recognize its format, whatever its shape.
+/// The part of an index that shows its format, whatever the rest looks like.
 #[derive(Deserialize)]
 struct Header {
     format: u64,
@@ -118,7 +118,7 @@ impl Catalogue {
         serde_json::to_vec(self).map_err(Error::Unwritten)
     }
 
-    /// The packages it was built from, with their versions.
+    /// The packages that it was built from, with their versions.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -137,13 +137,13 @@ impl Catalogue {
         declared.or_else(|| may_be_twin.then(|| self.twins().iter().find(named)).flatten())
     }
 
-    /// The node types that the editor offers under this display name (`HTTP Request`), in any case.
+    /// The node types that the editor offers under this display name (`HTTP Request`), ignoring case.
     pub fn with_display_name(&self, name: &str) -> Vec<&NodeType> {
         let named = |node: &&NodeType| node.display_name.eq_ignore_ascii_case(name.trim()) && is_offered(node);
         self.nodes.iter().filter(named).collect()
     }
 
-    /// At most `most` full types that a type which [`Catalogue::find`] does not know could mean, nearest first.
+    /// At most `most` full types that could be meant by one unknown to [`Catalogue::find`], nearest first.
     pub fn nearest(&self, node_type: &str, most: usize) -> Vec<&str> {
         self.index().nearest(&self.nodes, node_type, most)
     }

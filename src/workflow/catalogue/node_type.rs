@@ -46,13 +46,13 @@ pub struct NodeType {
     /// The parameters of [`NodeType::version`], the most important first.
     #[serde(rename = "params", default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<ParameterType>,
-    /// As declared for [`NodeType::version`]; [`NodeType::inputs`] returns those of one node.
+    /// As declared for [`NodeType::version`]; [`NodeType::inputs`] returns those of a specific node.
     #[serde(rename = "in")]
     pub(super) declared_inputs: NodePorts,
-    /// As declared for [`NodeType::version`]; [`NodeType::outputs`] returns those of one node.
+    /// As declared for [`NodeType::version`]; [`NodeType::outputs`] returns those of a specific node.
     #[serde(rename = "out")]
     pub(super) declared_outputs: NodePorts,
-    /// The ports of versions that have others.
+    /// The ports of versions whose ports differ.
     #[serde(rename = "older", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) older_ports: Vec<OlderPorts>,
     /// The credential types that it can use.
@@ -126,7 +126,7 @@ impl NodeType {
         self.older_ports.iter().find(|older| older.versions.iter().any(|known| known.as_f64() == Some(version)))
     }
 
-    /// The types that n8n derives from this one at start; no package declares them.
+    /// The types that n8n derives from this one at startup; no package declares them.
     pub(super) fn twins(&self) -> impl Iterator<Item = Self> {
         let tool = self.usable_as_tool.then(|| Self {
             display_name: format!("{} {TOOL}", self.display_name),

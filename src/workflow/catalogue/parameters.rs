@@ -16,10 +16,10 @@ const DECORATION: [&str; 7] = ["notice", "callout", "button", "hidden", "curlImp
 /// A longer default is a template, which does not help to choose a value.
 const DEFAULT_BYTES: usize = 60;
 
-/// Enough to see what a parameter is about.
+/// Enough to show what a parameter is about.
 const MAX_OPTIONS: usize = 30;
 
-/// Conditions can depend on parameters that have conditions themselves; n8n's own go no deeper.
+/// Conditions can depend on parameters that have conditions themselves; n8n's own are not nested more deeply.
 const CONDITION_DEPTH: usize = 3;
 
 /// The default of each parameter that a new node shows.
@@ -62,7 +62,7 @@ pub(super) fn parameters(properties: &[Property], version: f64) -> Vec<Parameter
     merged.into_iter().map(ParameterType::from).collect()
 }
 
-/// What a new node shows, with its defaults. Each round knows more of the values that conditions depend on.
+/// The fields that a new node shows, with their defaults. Each round knows more of the values that conditions depend on.
 fn fresh_defaults(properties: &[Property], version: f64) -> Defaults<'_> {
     let mut defaults = Defaults::new();
     for _ in 0..CONDITION_DEPTH {
@@ -204,7 +204,7 @@ fn version_fits(condition: &Value, version: f64) -> bool {
     }
 }
 
-/// Other operators (`includes`, `regex`) test what a person enters: no default meets them.
+/// Other operators (`includes`, `regex`) test what a person types: no default satisfies them.
 fn value_fits(condition: &Value, value: Option<&Value>) -> bool {
     match comparison(condition) {
         None => value.is_some_and(|value| same(value, condition)),

@@ -1,7 +1,7 @@
 //! The inputs and outputs of a node type: where connections can go.
 //!
-//! Most types declare them as a list. Some compute them from the node's parameters, in JavaScript: the ones that
-//! people connect by name (Switch, Merge, a classifier) are computed here as n8n does it, and of the others
+//! Most types declare them as a list. Some compute them from the node's parameters, in JavaScript: the ports that
+//! people connect by name (Switch, Merge, a classifier) are computed here as n8n does it; for the others only
 //! the possible connection types are known.
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub enum NodePorts {
     Known(Vec<NodePort>),
     /// Any number of each of these connection types.
     Kinds(Vec<String>),
-    /// Nothing is known of them.
+    /// Nothing is known about them.
     Unknown,
 }
 
@@ -76,7 +76,7 @@ impl NodePorts {
         })
     }
 
-    /// Replaces ports that an expression decides with the computed ones, if they can be computed.
+    /// Replaces ports that depend on an expression with the computed ones, if they can be computed.
     pub(super) fn or_computed(self, compute: impl FnOnce(&[String]) -> Option<Vec<NodePort>>) -> Self {
         match &self {
             Self::Kinds(kinds) => compute(kinds).map_or(self, Self::Known),

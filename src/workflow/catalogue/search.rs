@@ -1,4 +1,4 @@
-//! The ranked search: the node types that a few words mean.
+//! The ranked search: finds the node types that a few words describe.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -15,11 +15,11 @@ pub struct Query {
     pub keyword: Option<String>,
     /// Part of a category, subcategory or group.
     pub category: Option<String>,
-    /// As `category`; if nothing matches, it is searched for as words.
+    /// Like `category`; if no tag matches, it is searched for as words.
     pub functionality: Option<String>,
 }
 
-/// What is added to the score of the words that a node shares with the query.
+/// Bonuses that are added to the score of the words that a node shares with the query.
 mod bonus {
     pub(super) const FULL_TYPE: f64 = 100.0;
     pub(super) const WHOLE_NAME: f64 = 60.0;
@@ -33,7 +33,7 @@ mod bonus {
     pub(super) const DEPRECATED: f64 = -8.0;
 }
 
-/// The share of its score that a node gets however few of the words it has.
+/// The share of its score that a node gets even if it has few of the words.
 const BASE_SHARE: f64 = 0.4;
 
 /// A node with less than this share of the best score is noise.
@@ -42,10 +42,10 @@ const NOISE: f64 = 0.2;
 /// A best score above this includes a bonus for a name, which does not make other nodes noise.
 const GOOD: f64 = 14.0;
 
-/// No sensible query has more words, and each is compared with all that are known.
+/// No sensible query has more words, and each is compared with all known words.
 const MAX_WORDS: usize = 32;
 
-/// What the search knows, computed once for a catalogue.
+/// The data of the search, computed once for a catalogue.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<SearchEntry>,
@@ -93,8 +93,8 @@ impl Index {
         found.into_iter().filter_map(|(_, entry)| node(entry)).collect()
     }
 
-    /// At most `most` types that a type which does not exist could mean: similar names first, then what the words of
-    /// its name find.
+    /// At most `most` types that could be meant by a type which does not exist: similar names first, then the results for the
+    /// words of its name.
     pub(super) fn nearest<'a>(&self, nodes: &'a [NodeType], node_type: &str, most: usize) -> Vec<&'a str> {
         let name = node_type.rsplit('.').next().unwrap_or(node_type);
         let bare = compact(name);
@@ -209,7 +209,7 @@ fn name_bonus(whole: &str, entry: &SearchEntry) -> f64 {
     }
 }
 
-/// The bonus for the share of the display name that the query has: of two nodes with all words, the one with fewer
+/// The bonus for the share of the display name that the query covers: of two nodes with all words, the one with fewer
 /// others wins.
 fn title_bonus(words: &Words, entry: &SearchEntry) -> f64 {
     let wanted = entry.title.iter().filter(|word| words.stems.contains(*word)).count();

@@ -1,4 +1,4 @@
-//! What the search knows of one node type.
+//! A node type, prepared for the search.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ const DESCRIPTION: f64 = 3.0;
 /// The share of the weight for the beginning of a word.
 const PREFIX: f64 = 0.6;
 
-/// Fewer letters are the beginning of too many words and names.
+/// Fewer letters are a prefix of too many words and names.
 pub(super) const MIN_PREFIX_LETTERS: usize = 3;
 
 /// Types for tests and trainings that n8n does not mark as hidden.
@@ -55,7 +55,7 @@ pub(super) fn is_offered(node: &NodeType) -> bool {
 }
 
 impl SearchEntry {
-    /// `exists` returns whether there is a type with a full name.
+    /// `exists` returns whether there is a type with this full name.
     pub(super) fn new(place: usize, node: &NodeType, exists: impl Fn(&str) -> bool) -> Self {
         let bare = node.bare_name();
         let trigger = node.group.iter().any(|group| group == "trigger") || bare.ends_with("Trigger");

@@ -1,4 +1,4 @@
-//! What the words of a query mean: themselves, their synonyms, and the words that they probably misspell.
+//! The meanings of the words of a query: themselves, their synonyms, and the words that they probably misspell.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,16 +12,16 @@ const CORRECTION: f64 = 0.8;
 /// The factor for a word that fits many nodes.
 const COMMON: f64 = 0.3;
 
-/// No word of a query is worth less, however many nodes have it.
+/// No word of a query is worth less, even if many nodes have it.
 const MIN_IMPORTANCE: f64 = 0.4;
 
 /// In a shorter word, a misspelling cannot be distinguished from another word.
 const MIN_MISSPELLED_LEN: usize = 4;
 
-/// From this length on, two letters can be wrong.
+/// From this length on, two letters may be wrong.
 const LONG_WORD_LEN: usize = 7;
 
-/// The words that nodes are known by.
+/// The words under which nodes can be found.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     /// Word of a name or alias -> 1 if one node has it, and less the more nodes have it.
@@ -34,7 +34,7 @@ pub(super) struct Vocabulary {
 
 /// One word of a query.
 pub(super) struct Term {
-    /// What it can mean, and how much each meaning counts.
+    /// Its possible meanings, and how much each counts.
     pub(super) meanings: Vec<(String, f64)>,
     /// Its share of the query.
     pub(super) importance: f64,
@@ -57,7 +57,7 @@ impl Vocabulary {
         Self { rarity, names, spellings }
     }
 
-    /// What to look for: each word of `kept`, and the pairs of `all` that are one word to n8n (`split out`).
+    /// The terms to look for: each word of `kept`, and the pairs of `all` that are one word to n8n (`split out`).
     pub(super) fn terms(&self, all: &[String], kept: &[String]) -> Vec<Term> {
         let pairs = all.iter().zip(all.iter().skip(1)).map(|(first, second)| format!("{first}{second}"));
         let known_pairs = pairs.filter(|pair| self.is_known(pair)).map(|pair| {

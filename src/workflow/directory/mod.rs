@@ -1,8 +1,8 @@
-//! An open folder. It stays the same folder whatever its path leads to meanwhile, so nothing is read or written outside the
-//! root when a folder or a file is exchanged with a link between the check of a path and its use.
+//! An open folder. It stays the same folder even if its path comes to lead elsewhere, so nothing is read or written outside
+//! the root if a folder or a file is replaced with a link between the check of a path and its use.
 //!
-//! Unix has calls that start at an open folder. Windows does not let an open folder be exchanged. cap-std would follow a
-//! link that stays inside the root; here no link is followed at all, so that a file has one name to be locked by.
+//! Unix has calls that start at an open folder. Windows does not let an open folder be replaced. cap-std would follow a
+//! link that stays inside the root; here no link is followed at all, so that a file has only one name to be locked by.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,8 +19,8 @@ mod windows;
 pub use windows::Directory;
 
 impl Directory {
-    /// Replaces a file with a text. At every instant the file is either the old one or the new one. `create` makes the file that
-    /// takes its place, under a name that is always the same, so that a leftover is reused.
+    /// Replaces a file with a text. At every instant the file is either the old one or the new one. `create` makes the temporary
+    /// file that takes its place, always under the same name, so that a leftover is reused.
     pub(super) fn replace(
         &self,
         name: &OsStr,
@@ -35,7 +35,7 @@ impl Directory {
         self.rename(temporary, name)
     }
 
-    /// Removes a file, which need not be there.
+    /// Removes a file, which may not exist.
     pub(super) fn remove_if_there(&self, name: &str) -> Result<()> {
         match self.remove(name) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -43,7 +43,7 @@ impl Directory {
         Ok(Self { handle, path: path.to_owned() })
     }
 
-    /// Whether an error is that of a link in place of a folder or a file. FreeBSD calls it `EMLINK`.
+    /// Whether an error means that there is a link in place of a folder or a file. FreeBSD calls it `EMLINK`.
     pub(in crate::workflow) fn met_link(error: &std::io::Error) -> bool {
         [Errno::LOOP, Errno::MLINK, Errno::NOTDIR].iter().any(|link| error.raw_os_error() == Some(link.raw_os_error()))
     }
@@ -57,12 +57,12 @@ impl Directory {
         }
     }
 
-    /// Opens a file, or whatever else has this name, for reading.
+    /// Opens a file, or anything else with this name, for reading.
     pub(in crate::workflow) fn open_file(&self, name: &OsStr) -> Result<File> {
         self.open_with(name, OFlags::RDONLY)
     }
 
-    /// Opens a file for locking; creates it if need be.
+    /// Opens a file for locking; creates it if necessary.
     pub(in crate::workflow) fn open_lock(&self, name: &str) -> Result<File> {
         self.open_with(name.as_ref(), OFlags::RDWR | OFlags::CREATE)
     }
@@ -72,13 +72,13 @@ impl Directory {
         self.open_with(name.as_ref(), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
     }
 
-    /// Creates a file that only its owner reads, and that must not exist.
+    /// Creates a file that only its owner can read; it must not exist.
     pub(in crate::workflow) fn create_private(&self, name: &str) -> Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         Ok(File::from(openat(&self.handle, name, flags, Mode::from_raw_mode(0o600))?))
     }
 
-    /// Opens a folder in this one; creates it, for its owner only, if need be.
+    /// Opens a folder in this one; creates it, for its owner only, if necessary.
     pub(in crate::workflow) fn open_or_create_folder(&self, name: &str) -> Result<Self> {
         match mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -97,12 +97,12 @@ impl Directory {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
-    /// Renames a file, which replaces another.
+    /// Renames a file, replacing any other.
     pub(in crate::workflow) fn rename(&self, from: &str, to: &OsStr) -> Result<()> {
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// The permissions of what has this name, if there is anything.
+    /// The permissions of the entry with this name, if it exists.
     pub(in crate::workflow) fn permissions(&self, name: &OsStr) -> Result<Option<Permissions>> {
         #[allow(clippy::unnecessary_cast, reason = "the type of the bits depends on the platform")]
         match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -1,5 +1,5 @@
-//! Folders that are held: as long as a handle is open that was not opened for sharing deletion, nobody can rename or
-//! remove its folder, so that its path leads to nothing else.
+//! Folders that are held: while a handle is open that was not opened for sharing deletion, nobody can rename or remove
+//! its folder, so that its path cannot lead elsewhere.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
@@ -45,7 +45,7 @@ impl Directory {
         Ok(Self { _held: held, path: at })
     }
 
-    /// Whether an error is that of a link in place of a folder or a file.
+    /// Whether an error means that there is a link in place of a folder or a file.
     pub(in crate::workflow) fn met_link(error: &Error) -> bool {
         is(error, ERROR_STOPPED_ON_SYMLINK)
     }
@@ -59,12 +59,12 @@ impl Directory {
     /// Opens a file for reading.
     pub(in crate::workflow) fn open_file(&self, name: &OsStr) -> Result<File> {
         let path = self.at(name)?;
-        // Opened once more while it is held: by a handle of the link itself, a file that is in the cloud cannot be read.
+        // Opened once more while it is held: a file in the cloud cannot be read through a handle of the link itself.
         let _held = hold(&path)?;
         File::open(&path)
     }
 
-    /// Opens a file for locking; creates it if need be.
+    /// Opens a file for locking; creates it if necessary.
     pub(in crate::workflow) fn open_lock(&self, name: &str) -> Result<File> {
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT.0);
@@ -76,12 +76,12 @@ impl Directory {
         File::options().create_new(true).write(true).open(self.at(name.as_ref())?)
     }
 
-    /// Creates a file, which must not exist. Who may read it follows from its folder.
+    /// Creates a file, which must not exist. Its folder determines who can read it.
     pub(in crate::workflow) fn create_private(&self, name: &str) -> Result<File> {
         self.create(name)
     }
 
-    /// Opens a folder in this one; creates it if need be.
+    /// Opens a folder in this one; creates it if necessary.
     pub(in crate::workflow) fn open_or_create_folder(&self, name: &str) -> Result<Self> {
         let path = self.at(name.as_ref())?;
         match fs::create_dir(&path) {
@@ -96,7 +96,7 @@ impl Directory {
         fs::remove_file(self.at(name.as_ref())?)
     }
 
-    /// Renames a file, which replaces another.
+    /// Renames a file, replacing any other.
     pub(in crate::workflow) fn rename(&self, from: &str, to: &OsStr) -> Result<()> {
         let (from, to) = (self.at(from.as_ref())?, self.at(to)?);
         let start = Instant::now();
@@ -110,7 +110,7 @@ impl Directory {
         }
     }
 
-    /// The permissions of what has this name, if there is anything.
+    /// The permissions of the entry with this name, if it exists.
     pub(in crate::workflow) fn permissions(&self, name: &OsStr) -> Result<Option<Permissions>> {
         match fs::symlink_metadata(self.at(name)?) {
             Ok(found) => Ok(Some(found.permissions())),
@@ -128,7 +128,7 @@ impl Directory {
 
     /// The path of a file in the folder.
     fn at(&self, name: &OsStr) -> Result<PathBuf> {
-        // What follows a colon names another stream of the same file, which programs do not show.
+        // Text after a colon names another stream of the same file, which programs do not show.
         if name.as_encoded_bytes().contains(&b':') {
             return Err(Error::new(ErrorKind::InvalidInput, "the name of a file must not contain a colon"));
         }
@@ -136,7 +136,7 @@ impl Directory {
     }
 }
 
-/// Opens what a path leads to, which must not be a link, so that it cannot be exchanged.
+/// Opens the target of a path, which must not be a link, so that it cannot be replaced.
 fn hold(path: &Path) -> Result<File> {
     let mut options = File::options();
     options.read(true).share_mode(FILE_SHARE_READ.0 | FILE_SHARE_WRITE.0);
@@ -145,7 +145,7 @@ fn hold(path: &Path) -> Result<File> {
     if held.metadata()?.is_symlink() { Err(link()) } else { Ok(held) }
 }
 
-/// The error of a link in place of a folder or a file.
+/// The error for a link in place of a folder or a file.
 fn link() -> Error {
     Error::from_raw_os_error(ERROR_STOPPED_ON_SYMLINK.0.cast_signed())
 }
@@ -154,7 +154,7 @@ fn is(error: &Error, code: WIN32_ERROR) -> bool {
     error.raw_os_error() == Some(code.0.cast_signed())
 }
 
-/// Whether another program has the file open. The system denies access to a file that is about to be deleted, too.
+/// Whether another program has the file open. The system also denies access to a file that is about to be deleted.
 fn is_in_use(error: &Error) -> bool {
     is(error, ERROR_SHARING_VIOLATION) || is(error, ERROR_ACCESS_DENIED)
 }

@@ -14,7 +14,7 @@ use crate::workflow::connections::{Connection, PortRef};
 /// The distance that n8n's editor leaves between two nodes.
 const STEP: f64 = 240.0;
 
-/// Nodes nearer than this hide each other.
+/// Nodes nearer than this overlap.
 const SIZE: f64 = 96.0;
 
 /// A node to add.
@@ -30,13 +30,13 @@ pub struct NewNode {
     /// Its name; by default one from the type.
     #[serde(default)]
     pub name: Option<String>,
-    /// Where it is drawn; by default right of the node that it follows, else of the right-most one.
+    /// Where it is drawn; by default to the right of the node that it follows, else of the right-most one.
     #[serde(default)]
     pub position: Option<(f64, f64)>,
     /// Its parameters.
     #[serde(default)]
     pub parameters: Map<String, Value>,
-    /// What it has besides, as [`SetNodeSettings`](super::Operation::SetNodeSettings) takes it.
+    /// Its other members, in the form of [`SetNodeSettings`](super::Operation::SetNodeSettings).
     #[serde(flatten)]
     pub settings: Map<String, Value>,
 }
@@ -70,7 +70,7 @@ impl Editor<'_> {
         if has_webhook(&new.node_type, known) {
             node["webhookId"] = uuid::Uuid::new_v4().to_string().into();
         }
-        // A new node gets a new id: callers pass on copies of other nodes.
+        // A new node gets a new id: callers may pass copies of other nodes.
         let settings: Map<_, _> =
             new.settings.clone().into_iter().filter(|(name, value)| name != "id" && !value.is_null()).collect();
         check_node_settings(&settings)?;
@@ -84,7 +84,7 @@ impl Editor<'_> {
         Ok(vec![Changed::Added { id, name, chosen, source, targets }])
     }
 
-    /// The name of a new node, which no other may have.
+    /// The name of a new node, which no other node may have.
     fn new_name(&self, new: &NewNode, known: Option<&NodeType>) -> Result<String, Error> {
         match &new.name {
             Some(name) => {
@@ -113,7 +113,7 @@ impl Editor<'_> {
         (1..).map(|number| format!("{name}{number}")).find(|name| !is_taken(name)).unwrap_or(name)
     }
 
-    /// Puts a node between an output and what it feeds; returns the output and the fed nodes as they are shown.
+    /// Inserts a node between an output and the nodes that it feeds; returns the output and those nodes, formatted.
     fn insert_after(
         &mut self,
         source: &Output,
@@ -132,7 +132,7 @@ impl Editor<'_> {
         let onward = fed.iter().map(|fed| Connection { source: name.to_owned(), output: main(), ..fed.clone() });
         let added: Vec<_> = [into].into_iter().chain(onward).collect();
         for connection in &added {
-            // A connection to a node that is not there stays what it is.
+            // A connection to a missing node is left unchanged.
             if self.names().any(|name| name == connection.target) {
                 self.check_ports(connection, types)?;
             }
@@ -146,7 +146,7 @@ impl Editor<'_> {
         self.node(at).ok()?.get("position").and_then(decoded)
     }
 
-    /// Right of this node, and below others; by default right of all.
+    /// To the right of this node, and below others; by default to the right of all.
     fn free_position(&self, after: Option<usize>) -> (f64, f64) {
         let all: Vec<_> = (0..self.heads.len()).filter_map(|at| self.position(at)).collect();
         let Some((x, mut y)) = after.and_then(|at| self.position(at)).map(|(x, y)| (x + STEP, y)) else {

@@ -1,4 +1,4 @@
-//! What differs between two texts of a workflow.
+//! The differences between two texts of a workflow.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::workflow::connections::Connection;
 use crate::workflow::parsed::{Parsed, ParsedNode};
 use crate::workflow::revision::same_node;
 
-/// What changed from one text of a workflow to another: nodes that come and go, their parameters and settings, and connections.
+/// The changes from one text of a workflow to another: nodes added or removed, their parameters and settings, and connections.
 pub fn changes_between(before: &Parsed, after: &Parsed) -> Vec<Changed> {
     let gone = before.nodes.iter().filter(|node| same_node(&after.nodes, node).is_none());
     let mut changes: Vec<_> =
@@ -53,7 +53,7 @@ fn changes_of_node(old: &ParsedNode, node: &ParsedNode, changes: &mut Vec<Change
     }
 }
 
-/// A node that comes or goes takes its connections with it, which are not named.
+/// The connections of an added or removed node are not listed.
 fn changes_of_connections(before: &Parsed, after: &Parsed, changes: &mut Vec<Changed>) {
     let name_now = |name: &String| {
         let node = before.nodes.iter().find(|node| node.name == *name)?;

@@ -1,4 +1,4 @@
-//! What an edit changed.
+//! The changes of an edit.
 
 use crate::workflow::connections::Connection;
 
@@ -11,12 +11,12 @@ pub enum Changed {
         node: Option<String>,
         /// A JSON Pointer below the node's parameters, or the name of a setting.
         path: String,
-        /// As it was; `None` if there was none.
+        /// The value before; `None` if there was none.
         before: Option<Held>,
-        /// As it is; `None` if there is none.
+        /// The value after; `None` if there is none.
         after: Option<Held>,
     },
-    /// A node that is new.
+    /// A new node.
     Added {
         /// Its id.
         id: String,
@@ -24,12 +24,12 @@ pub enum Changed {
         name: String,
         /// Its type and version, if the caller did not choose the version.
         chosen: Option<String>,
-        /// What leads to it, such as `Get[main:0]`.
+        /// The output that leads to it, such as `Get[main:0]`.
         source: Option<String>,
         /// The nodes that it feeds.
         targets: Vec<String>,
     },
-    /// A node that is gone.
+    /// A removed node.
     Removed {
         /// Its name.
         name: String,
@@ -42,23 +42,23 @@ pub enum Changed {
         from: String,
         /// Its name.
         to: String,
-        /// How many expressions and codes followed.
+        /// How many expressions and code texts were updated.
         followed: usize,
         /// In how many nodes.
         nodes: usize,
     },
-    /// A connection that is new, or was there already.
+    /// A connection that is new or already existed.
     Connected {
         /// The connection.
         connection: Connection,
         /// Whether it is new.
         is_new: bool,
     },
-    /// A connection that is gone.
+    /// A removed connection.
     Disconnected(Connection),
 }
 
-/// A value and what holds it: whether it is a secret can depend on its neighbours.
+/// A value and its container: whether it is a secret can depend on its neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     /// The JSON text of the object or the list.
@@ -68,7 +68,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// A value that has no neighbours.
+    /// A value without neighbours.
     pub(super) fn alone(name: &str, json: &str) -> Self {
         Self { container: format!("{{{}:{json}}}", serde_json::Value::from(name)), name: name.to_owned() }
     }

@@ -1,17 +1,17 @@
-//! Names with half a surrogate pair, which n8n's editor can make, and which no Rust text can hold: they are read with U+FFFD in
-//! its place, and written back as they were.
+//! Names with half a surrogate pair, which n8n's editor can create and no Rust text can hold: they are read with U+FFFD in
+//! its place, and written back unchanged.
 
 use std::collections::BTreeMap;
 
 use super::string::{decoded, string_bytes};
 use crate::workflow::Error;
 
-/// JSON strings that cannot be written as they are read.
+/// JSON strings whose written form differs from what was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halves(BTreeMap<String, String>);
 
 impl Halves {
-    /// Those among the strings of these JSON texts.
+    /// The ones among the strings of these JSON texts.
     ///
     /// # Errors
     /// [`Error::NotWorkflow`] if two of them are read as the same text.
@@ -34,7 +34,7 @@ impl Halves {
         self.0.is_empty()
     }
 
-    /// A JSON text with its strings as they were written.
+    /// A JSON text with its strings as they were originally written.
     pub(super) fn restored(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (read, raw)| text.replace(read, raw))
     }

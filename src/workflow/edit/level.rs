@@ -1,5 +1,5 @@
-//! One level of a JSON text: an object or a list whose values are not looked into. Everything that is not changed stays as
-//! it was written, white space too, and what is added is laid out as its neighbours are.
+//! One level of a JSON text: an object or a list whose values are not parsed. Everything unchanged stays as it was written,
+//! including white space, and additions are laid out like their neighbours.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
@@ -15,7 +15,7 @@ use crate::workflow::Layout;
 pub(super) struct Level<'t> {
     is_object: bool,
     entries: Vec<Entry<'t>>,
-    /// What is between the brackets if there is no entry.
+    /// The text between the brackets if there is no entry.
     blank: &'t str,
     style: Style<'t>,
 }
@@ -78,7 +78,7 @@ impl<'t> Level<'t> {
                 value: value.into(),
                 trail: trail.into(),
             });
-            // What is not a comma is the end.
+            // Anything but a comma is the end.
             if rest.0.is_empty() {
                 return Some(level);
             }
@@ -99,7 +99,7 @@ impl<'t> Level<'t> {
         Style { depth: self.style.depth + 1, ..self.style }
     }
 
-    /// The values as they are written.
+    /// The values as raw text.
     pub(super) fn values(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.value.as_ref())
     }
@@ -109,7 +109,7 @@ impl<'t> Level<'t> {
         &self.entries[at].value
     }
 
-    /// A value that was not changed, as it was written.
+    /// The original text of a value that was not changed.
     pub(super) fn written(&self, at: usize) -> &'t str {
         match self.entries[at].value {
             Cow::Borrowed(text) => text,
@@ -133,7 +133,7 @@ impl<'t> Level<'t> {
         Some(self.value(self.find(name)?))
     }
 
-    /// Replaces a value with a text that is written as it is.
+    /// Replaces a value with a raw text.
     pub(super) fn replace(&mut self, at: usize, text: String) {
         self.entries[at].value = text.into();
     }
@@ -147,7 +147,7 @@ impl<'t> Level<'t> {
         Some(done)
     }
 
-    /// Replaces a value, unless it is the same.
+    /// Replaces a value, unless it is equal.
     pub(super) fn set(&mut self, at: usize, value: &Value) {
         // Without `decoded`: half a surrogate pair is not U+FFFD.
         if serde_json::from_str::<Value>(&self.entries[at].value).is_ok_and(|known| known == *value) {
@@ -164,7 +164,7 @@ impl<'t> Level<'t> {
         }
     }
 
-    /// Writes the name of a member, and the strings in its value, as they were before they were read.
+    /// Writes the name of a member, and the strings in its value, in their original form.
     pub(super) fn restore_member(&mut self, name: &str, halves: &Halves) {
         let Some(at) = self.find(name).filter(|_| !halves.is_empty()) else { return };
         let entry = &mut self.entries[at];
@@ -172,7 +172,7 @@ impl<'t> Level<'t> {
         (entry.key, entry.value) = (key.into(), value.into());
     }
 
-    /// Renames a member, and those that it hides.
+    /// Renames a member, and any duplicates that it hides.
     pub(super) fn rename_member(&mut self, from: &str, to: &str) {
         let key = Value::from(to).to_string();
         for entry in self.entries.iter_mut().filter(|entry| entry.is_called(from)) {
@@ -180,7 +180,7 @@ impl<'t> Level<'t> {
         }
     }
 
-    /// Gives each member the name that `name` returns for its own, or removes it.
+    /// Renames each member to the result of `name`, or removes it.
     pub(super) fn rename_all(&mut self, name: impl Fn(&str) -> Option<String>) {
         for (at, old) in self.names().enumerate().collect::<Vec<_>>().into_iter().rev() {
             match name(&old) {
@@ -191,7 +191,7 @@ impl<'t> Level<'t> {
         }
     }
 
-    /// Removes a member, and those that it hides.
+    /// Removes a member, and any duplicates that it hides.
     pub(super) fn remove_member(&mut self, name: &str) {
         while let Some(at) = self.find(name) {
             self.remove(at);
@@ -241,7 +241,7 @@ impl Display for Level<'_> {
     }
 }
 
-/// What is left to read of a valid JSON text.
+/// The unread part of a valid JSON text.
 struct Rest<'t>(&'t str);
 
 impl<'t> Rest<'t> {
@@ -266,7 +266,7 @@ impl<'t> Rest<'t> {
     }
 }
 
-/// How long the value is that a text begins with.
+/// The length of the value at the beginning of a text.
 fn value_bytes(text: &[u8]) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;

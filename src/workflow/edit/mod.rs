@@ -1,4 +1,4 @@
-//! Edits of a workflow's text. Each changes what it names, or fails and changes nothing; everything else stays byte for byte
+//! Edits of a workflow's text. Each changes only what it names, or fails and changes nothing; the rest stays byte for byte
 //! as it was written.
 //!
 //! ```
@@ -62,16 +62,16 @@ pub struct Editor<'t> {
     top: Level<'t>,
     nodes: Level<'t>,
     heads: Vec<Head>,
-    /// As they were, and as they are; read by the first edit of them.
+    /// Before and after; read by the first edit that concerns them.
     connections: Option<(Connections, Connections)>,
-    /// The names in them that cannot be written as they are read.
+    /// The names in the connections whose written form differs from what was read.
     halves: Halves,
     /// Nodes that were renamed: their connections stay where they are.
     renamed: Vec<(String, String)>,
     notes: Vec<String>,
 }
 
-/// What names a node.
+/// The identity of a node.
 #[derive(Clone, Debug, Default)]
 struct Head {
     id: Option<String>,
@@ -85,7 +85,7 @@ impl Head {
     }
 }
 
-/// Edits a text; returns what `edit` returned, and the text after.
+/// Edits a text; returns the result of `edit`, and the new text.
 ///
 /// # Errors
 /// As [`Editor::open`], `edit` and [`Editor::finish`].
@@ -122,7 +122,7 @@ impl<'t> Editor<'t> {
         })
     }
 
-    /// What the caller of the edits should know in addition.
+    /// What the caller of the edits should also know.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -145,7 +145,7 @@ impl<'t> Editor<'t> {
         Ok(format!("{before}{}{after}", self.top))
     }
 
-    /// The index of the node with this name, else of the one with this id.
+    /// The index of the node with this name, or else of the one with this id.
     ///
     /// # Errors
     /// [`Error::NoNode`] if there is neither.
@@ -156,7 +156,7 @@ impl<'t> Editor<'t> {
         by(|head| &head.name).or_else(|| by(|head| &head.id)).ok_or_else(|| self.no_node(wanted))
     }
 
-    /// The index of the node with this id, else of the one with this name.
+    /// The index of the node with this id, or else of the one with this name.
     ///
     /// # Errors
     /// [`Error::NoNode`] if there is neither.
@@ -189,7 +189,7 @@ impl<'t> Editor<'t> {
         node.ok_or_else(|| Error::NotWorkflow(format!("nodes[{at}] must be an object")))
     }
 
-    /// The members of a node, with U+FFFD in place of lone surrogates: to be read, not to be written.
+    /// The members of a node, with U+FFFD in place of lone surrogates: for reading, not for writing.
     fn members(&self, at: usize) -> Members {
         decoded(self.nodes.value(at)).unwrap_or_default()
     }
@@ -227,7 +227,7 @@ impl<'t> Editor<'t> {
         self.nodes.remove(at);
     }
 
-    /// The names of the nodes, as they are written.
+    /// The names of the nodes as raw text.
     fn name_texts(&self) -> impl Iterator<Item = &str> {
         // Only a name that was read with U+FFFD can be written in another way.
         let named = self.heads.iter().map(|head| head.name.as_deref().unwrap_or_default()).enumerate();
@@ -237,7 +237,7 @@ impl<'t> Editor<'t> {
         })
     }
 
-    /// The connections, to be changed.
+    /// The connections, for changing.
     fn connections(&mut self) -> Result<&mut Connections, Error> {
         if self.connections.is_none() {
             let read: Connections = match self.top.get("connections").filter(|text| *text != "null") {
@@ -249,11 +249,11 @@ impl<'t> Editor<'t> {
             };
             self.connections = Some((read.clone(), read));
         }
-        // There are some now.
+        // They exist now.
         Ok(&mut self.connections.get_or_insert_default().1)
     }
 
-    /// Writes the connections of those sources that have others now.
+    /// Writes the connections of the sources whose connections have changed.
     fn write_connections(&mut self) -> Result<(), Error> {
         let Some((before, after)) = self.connections.take().filter(|(before, after)| before != after) else {
             return Ok(());
@@ -268,7 +268,7 @@ impl<'t> Editor<'t> {
             from.find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
         };
         let written = self.edit_member("connections", |level| {
-            // Names can be exchanged, and given again: all at once.
+            // All at once, since names can be swapped or reused.
             level.rename_all(|name| {
                 let new = renamed.iter().filter(|(old, _)| old == name).map(|(_, new)| new.as_str());
                 let is_it = |new: &&str| after.of(new).is_some() && was(new) == name;

@@ -1,4 +1,4 @@
-//! Which edit an operation is, and the members of a node.
+//! Dispatches operations, and edits the members of a node.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use super::{Changed, Editor, NodeTypes, Operation};
 use crate::workflow::Error;
 
 impl Editor<'_> {
-    /// Makes an edit; returns what it changed. If it fails, the editor must not be [finished](Editor::finish).
+    /// Makes an edit; returns its changes. If it fails, the editor must not be [finished](Editor::finish).
     ///
     /// # Errors
-    /// [`Error::NoNode`] if there is no such node; [`Error::Edit`] with what is possible instead; [`Error::NotWorkflow`] if a part
+    /// [`Error::NoNode`] if there is no such node; [`Error::Edit`] with the possible alternatives; [`Error::NotWorkflow`] if a part
     /// of the document is not what it should be.
     pub fn apply(&mut self, operation: &Operation, types: NodeTypes<'_>) -> Result<Vec<Changed>, Error> {
         use Operation as Do;

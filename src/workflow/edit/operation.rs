@@ -1,4 +1,4 @@
-//! What can be done to a workflow.
+//! The possible edits of a workflow.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 use super::NewNode;
 use crate::workflow::connections::{Connection, PortRef};
 
-/// One edit, as a call writes it: `{"type": "setNodeParameter", "nodeName": "Get", …}`. Nodes are named by their names, else by
-/// their ids. Names that n8n has too are n8n's (`packages/cli/src/modules/mcp/tools/workflow-builder/workflow-operations.ts`).
+/// One edit, as a call writes it: `{"type": "setNodeParameter", "nodeName": "Get", …}`. Nodes are identified by name, or else
+/// by id. Operations that n8n also has bear n8n's names (`packages/cli/src/modules/mcp/tools/workflow-builder/workflow-operations.ts`).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Operation {
-    /// Sets a parameter. Objects that are missing on the way are made; `-` adds an element to a list.
+    /// Sets a parameter. Missing objects along the path are created; `-` appends to a list.
     SetNodeParameter {
         /// The node.
         node_name: String,
-        /// Below `parameters`: a JSON Pointer, or a path as answers write it.
+        /// Below `parameters`: a JSON Pointer, or a path in the notation of answers.
         path: String,
         /// The new value.
         value: Value,
@@ -31,7 +31,7 @@ pub enum Operation {
     UpdateNodeParameters {
         /// The node.
         node_name: String,
-        /// What is merged.
+        /// The members to merge.
         parameters: Map<String, Value>,
         /// Whether they replace all parameters instead.
         #[serde(default)]
@@ -43,14 +43,14 @@ pub enum Operation {
         node_name: String,
         /// As in [`SetNodeParameter`](Self::SetNodeParameter).
         path: String,
-        /// One after the other.
+        /// Applied in order.
         patches: Vec<Patch>,
     },
-    /// Merges into what a node has beside its parameters; `null` removes.
+    /// Merges into the node's members other than its parameters; `null` removes.
     SetNodeSettings {
         /// The node.
         node_name: String,
-        /// What is merged.
+        /// The members to merge.
         settings: Map<String, Value>,
     },
     /// Adds a node.
@@ -68,11 +68,11 @@ pub enum Operation {
     RemoveNode {
         /// The node.
         node_name: String,
-        /// Whether what fed it feeds what it fed.
+        /// Whether the nodes that fed it then feed the nodes that it fed.
         #[serde(default)]
         reconnect: bool,
     },
-    /// Renames a node; connections, pinned data, expressions and code follow.
+    /// Renames a node; connections, pinned data, expressions and code are updated.
     RenameNode {
         /// The node.
         old_name: String,
@@ -97,7 +97,7 @@ pub enum Operation {
     },
     /// Merges into the settings of the workflow; `null` removes.
     SetWorkflowSettings {
-        /// What is merged.
+        /// The settings to merge.
         settings: Map<String, Value>,
     },
     /// Renames or describes the workflow.
@@ -109,7 +109,7 @@ pub enum Operation {
         #[serde(default)]
         description: Option<String>,
     },
-    /// Returns the workflow to an earlier version. The only operation of its call: it is no edit of the text.
+    /// Returns the workflow to an earlier version. The only operation of its call, since it does not edit the text.
     RestoreVersion {
         /// The version.
         version_id: String,
@@ -120,11 +120,11 @@ pub enum Operation {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Patch {
-    /// What must occur exactly once.
+    /// The text that must occur exactly once.
     pub find: String,
-    /// What stands there then.
+    /// The text that replaces it.
     pub replace: String,
-    /// Whether it may occur several times, and each is replaced.
+    /// Whether it may occur several times, and every occurrence is replaced.
     #[serde(default)]
     pub replace_all: bool,
 }
@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// A name must stand in the list where the enum has it.
+    /// A name must be at the same place in the list as in the enum.
     #[test]
     fn each_operation_has_its_name() {
         for name in Operation::NAMES {

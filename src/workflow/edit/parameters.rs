@@ -1,4 +1,4 @@
-//! Edits of the parameters of a node. Only the objects and lists on the way to a value are opened.
+//! Edits of the parameters of a node. Only the objects and lists along the path to a value are opened.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::workflow::{Error, Layout};
 /// The most names that a refusal lists.
 const NAMES: usize = 20;
 
-/// Objects are not looked into further than this.
+/// Objects nested more deeply are not visited.
 const MAX_DEPTH: usize = 100;
 
 impl Editor<'_> {
@@ -65,7 +65,7 @@ impl Editor<'_> {
         Ok(changes)
     }
 
-    /// Changes the parameter at a path. `change` gets the names on the way, and the parameters.
+    /// Changes the parameter at a path. `change` receives the names along the path, and the parameters.
     fn change_parameter(
         &mut self,
         node: &str,
@@ -76,7 +76,7 @@ impl Editor<'_> {
         let mut names = parse(path);
         let (mut before, mut after) = (None, None);
         self.edit_parameters(at, |level| {
-            // n8n and its clients also name the path from the node on.
+            // n8n and its clients also write paths that start at the node.
             if names.len() > 1 && names[0] == "parameters" && level.find("parameters").is_none() {
                 names.remove(0);
             }
@@ -91,7 +91,7 @@ impl Editor<'_> {
         Ok(vec![Changed::Value { node: Some(self.name(at)), path: pointer(&names), before, after }])
     }
 
-    /// Edits the parameters of a node, which get an object if they have none.
+    /// Edits the parameters of a node, adding an object if it has none.
     pub(super) fn edit_parameters(
         &mut self,
         at: usize,
@@ -109,17 +109,17 @@ impl Editor<'_> {
     }
 }
 
-/// Where the value is that a name on the way leads to.
+/// The index of the value that a name in a path refers to.
 fn position(level: &Level<'_>, name: &str) -> Option<usize> {
     if level.is_object() {
         return level.find(name);
     }
-    // RFC 6901 has no `+1` and no `01`.
+    // RFC 6901 does not allow `+1` and `01`.
     let is_index = name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
     name.parse().ok().filter(|at| is_index && *at < level.len())
 }
 
-/// The value at a path and what holds it; of a list that was appended to, its last element.
+/// The value at a path and its container; after an append, the list's last element.
 fn held(level: &Level<'_>, names: &[String], was_appended: bool) -> Option<Held> {
     let (name, rest) = names.split_first()?;
     let is_appended = was_appended && name == "-" && !level.is_object();
@@ -149,12 +149,12 @@ fn set(level: &mut Level<'_>, names: &[String], value: &Value) -> Result<(), Err
     Ok(())
 }
 
-/// A way leads over a value that holds nothing.
+/// The error for a path that continues below a scalar.
 fn not_a_container(name: &str) -> Error {
     Error::Edit(format!("{} is neither an object nor a list", quoted_name(name, CUT_NAME_CHARS)))
 }
 
-/// A value inside new objects; inside a new list for `-`.
+/// A value wrapped in new objects, or in a new list for `-`.
 fn nested(names: &[String], value: &Value) -> Result<Value, Error> {
     let Some((name, rest)) = names.split_first() else { return Ok(value.clone()) };
     let value = nested(rest, value)?;
@@ -167,7 +167,7 @@ fn nested(names: &[String], value: &Value) -> Result<Value, Error> {
     Ok(json!({ name: value }))
 }
 
-/// Changes what is at the end of a path that exists. `change` gets what holds it, its index there, and its name.
+/// Changes the value at the end of an existing path. `change` receives its container, its index there, and its name.
 fn at_end<T>(
     level: &mut Level<'_>,
     names: &[String],
@@ -181,7 +181,7 @@ fn at_end<T>(
     level.inside(at, |inner| at_end(inner, rest, change)).ok_or_else(|| not_a_container(name))?
 }
 
-/// There is nothing at a path; says what is there instead.
+/// The error for a path without a value; says what is there instead.
 fn missing(level: &Level<'_>, names: &[String]) -> Error {
     let Some((name, rest)) = names.split_first() else { return Error::Edit("path names no parameter".to_owned()) };
     let found = position(level, name).filter(|_| !rest.is_empty());
@@ -198,14 +198,14 @@ fn missing(level: &Level<'_>, names: &[String]) -> Error {
     Error::Edit(format!("there is no parameter {wanted}; there are: {known}"))
 }
 
-/// Leaves only these members. A value that is the same stays as it is written.
+/// Keeps only these members. The text of an equal value is kept.
 fn replace(level: &mut Level<'_>, new: &Map<String, Value>) {
     let gone: Vec<_> = level.names().filter(|name| !new.contains_key(name)).collect();
     gone.iter().for_each(|name| level.remove_member(name));
     new.iter().for_each(|(name, value)| level.set_member(name, value));
 }
 
-/// Merges as RFC 7396 does, except that a value that is the same stays as it is written.
+/// Merges as RFC 7396 does, except that the text of an equal value is kept.
 fn merge(level: &mut Level<'_>, patch: &Map<String, Value>, depth: usize) {
     for (name, value) in patch {
         let object = level.find(name).filter(|at| level.value(*at).starts_with('{') && depth < MAX_DEPTH);
@@ -219,7 +219,7 @@ fn merge(level: &mut Level<'_>, patch: &Map<String, Value>, depth: usize) {
     }
 }
 
-/// Members that are `null` are those that a merge removes.
+/// The members that are `null` are the ones that a merge removes.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,6 +1,6 @@
-//! Where a parameter is: a JSON Pointer (RFC 6901), which n8n uses, or a path as answers write it.
+//! Where a parameter is: a JSON Pointer (RFC 6901), which n8n uses, or a path in the notation of answers.
 
-/// The names and indexes on the way: of `/rules/values/0` as of `rules.values[0]`.
+/// The names and indexes of a path, written as `/rules/values/0` or `rules.values[0]`.
 pub(super) fn parse(path: &str) -> Vec<String> {
     match path.strip_prefix('/') {
         Some(pointer) => pointer.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect(),
@@ -25,7 +25,7 @@ fn dotted(mut rest: &str) -> Vec<String> {
     names
 }
 
-/// `[0]`, `["a.b"]`; with what follows.
+/// `[0]`, `["a.b"]`; also returns the rest.
 fn bracketed(text: &str) -> Option<(String, &str)> {
     let inside = text.strip_prefix('[')?;
     if let Some(quoted) = inside.strip_prefix('"') {

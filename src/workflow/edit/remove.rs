@@ -1,4 +1,4 @@
-//! A node that goes.
+//! Removing a node.
 
 use super::{Changed, Editor};
 use crate::workflow::Error;
@@ -6,11 +6,11 @@ use crate::workflow::connections::{Connection, PortRef};
 use crate::workflow::expression::{Syntax, parameter_texts, scan};
 
 impl Editor<'_> {
-    /// Removes a node and its connections; with `reconnect`, what fed it feeds what it fed.
+    /// Removes a node and its connections; with `reconnect`, the nodes that fed it then feed the nodes that it fed.
     pub(super) fn remove(&mut self, node: &str, reconnect: bool) -> Result<Vec<Changed>, Error> {
         let at = self.find(node)?;
         let Some(name) = self.heads[at].name.clone() else {
-            // Nothing can name it.
+            // Nothing can refer to it.
             self.remove_node(at);
             return Ok(vec![Changed::Removed { name: node.to_owned(), bridges: Vec::new() }]);
         };
@@ -24,7 +24,7 @@ impl Editor<'_> {
         Ok(vec![Changed::Removed { name, bridges }])
     }
 
-    /// Notes the nodes whose expressions and code name a node that is gone.
+    /// Notes the nodes whose expressions and code refer to a removed node.
     fn note_names(&mut self, name: &str) {
         let names =
             |text: &str, syntax| scan(text, syntax).names.iter().any(|one| one.name == name && !one.is_in_comment);
@@ -34,7 +34,7 @@ impl Editor<'_> {
         }
     }
 
-    /// The names of the nodes that have an expression or code of which this holds.
+    /// The names of the nodes with an expression or code for which `holds` returns `true`.
     pub(super) fn nodes_with_text(&self, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let has = |at: &usize| {
             let (Ok(node), Ok((node_type, version))) = (self.node(*at), self.type_of(*at)) else { return false };
@@ -45,7 +45,7 @@ impl Editor<'_> {
     }
 }
 
-/// What replaces the connections of a removed node.
+/// The connections that replace those of a removed node.
 fn bridges(name: &str, removed: &[Connection]) -> Result<Vec<Connection>, Error> {
     let main = |port: &PortRef| port.kind == "main";
     let into = removed.iter().filter(|one| one.target == name && one.source != name && main(&one.input));

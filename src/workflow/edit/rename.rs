@@ -1,4 +1,4 @@
-//! A node with another name. Everything that names it follows: connections, pinned data, expressions and code.
+//! Renaming a node. Everything that refers to it is updated: connections, pinned data, expressions and code.
 
 use memchr::memmem;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
 use crate::workflow::expression::{self, Syntax, mentions};
 
-/// Parameters that are nested more deeply are not looked into.
+/// Parameters that are nested more deeply are not visited.
 const MAX_DEPTH: usize = 100;
 
 impl Editor<'_> {
@@ -29,7 +29,7 @@ impl Editor<'_> {
         }
         self.set_node_member(at, "name", Some(&json!(name)))?;
         if !had_name {
-            // Nothing names it.
+            // Nothing refers to it.
             return Ok(vec![Changed::Renamed { from: node.to_owned(), to: name.to_owned(), followed: 0, nodes: 0 }]);
         }
         self.rename_connections(&from, name)?;
@@ -45,7 +45,7 @@ impl Editor<'_> {
         Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
     }
 
-    /// n8n does not follow a name in a plain string, or in code that it cannot read; nor is it touched here.
+    /// n8n does not update a name in a plain string, or in code that it cannot read; neither does this.
     fn note_mentions(&mut self, from: &str) {
         let still = self.nodes_with_text(|text, syntax| mentions(text, syntax, from) > 0);
         if !still.is_empty() {
@@ -71,7 +71,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// n8n keeps what a polling trigger has seen under the node's name (`packages/workflow/src/workflow.ts`,
+    /// n8n stores what a polling trigger has seen under the node's name (`packages/workflow/src/workflow.ts`,
     /// `getStaticData`); its editor does not rename that either.
     fn note_static_data(&mut self, from: &str) {
         let Some(text) = self.top.get("staticData") else { return };
@@ -88,7 +88,7 @@ impl Editor<'_> {
         if !may_name(self.nodes.value(at), from) {
             return Ok(0);
         }
-        // What is no object stays what it is.
+        // Anything but an object is left unchanged.
         if !self.node(at)?.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
             return Ok(0);
         }
@@ -102,7 +102,7 @@ impl Editor<'_> {
     }
 }
 
-/// A renaming on its way through the parameters of a node.
+/// A renaming in progress in the parameters of a node.
 struct Renames<'a> {
     node_type: &'a str,
     version: f64,
@@ -113,7 +113,7 @@ struct Renames<'a> {
 }
 
 impl Renames<'_> {
-    /// `name` is that of the member which the level is, or is in.
+    /// `name` is the name of the member that the level is, or is in.
     fn level(&mut self, level: &mut Level<'_>, name: &str, depth: usize) {
         let names: Vec<_> = if level.is_object() { level.names().collect() } else { Vec::new() };
         for at in 0..level.len() {
@@ -123,7 +123,7 @@ impl Renames<'_> {
             }
             match self.text(level.value(at), name) {
                 Some(text) => level.replace(at, text),
-                // What is neither a text nor holds one names nothing.
+                // Anything but texts and containers contains no name.
                 None => drop(level.inside(at, |inner| self.level(inner, name, depth + 1))),
             }
         }
@@ -141,7 +141,7 @@ impl Renames<'_> {
     }
 }
 
-/// Whether a JSON text may hold this name. A name that JSON and code write in only one way is looked for as it is.
+/// Whether a JSON text may contain this name. A name that JSON and code write in only one way is searched for verbatim.
 fn may_name(json: &str, name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_' | b'.' | b',' | b':');
     !name.bytes().all(is_plain)

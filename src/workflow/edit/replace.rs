@@ -1,4 +1,4 @@
-//! A node with another type.
+//! Changing the type of a node.
 
 use serde_json::{Map, Value, json};
 
@@ -12,10 +12,10 @@ use crate::workflow::Error;
 use crate::workflow::catalogue::NodeType;
 use crate::workflow::connections::Connection;
 
-/// What a node becomes.
+/// The new type of a node.
 #[derive(Debug)]
 pub struct Replacement {
-    /// The full type; it may be the one that the node has.
+    /// The full type; it may be the one that the node already has.
     pub node_type: String,
     /// Its version; by default the node's own if it keeps its type, else the newest.
     pub version: Option<f64>,
@@ -35,8 +35,8 @@ pub struct Replaced {
 }
 
 impl Editor<'_> {
-    /// Gives a node another type, or its own type anew. It keeps its id, name and position, and the connections that fit the
-    /// type; if it keeps its type, also the version, the credentials and the webhook's id.
+    /// Changes a node's type, or applies its own type again. The node keeps its id, name and position, and the connections that fit
+    /// the type; if it keeps its type, also the version, the credentials and the webhook's id.
     ///
     /// # Errors
     /// [`Error::NoNode`] if there is no such node; [`Error::Edit`] if the type has no such version; [`Error::NotWorkflow`] if
@@ -80,7 +80,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// The requested version if n8n has it, else the newest.
+    /// The requested version if n8n has it, otherwise the newest.
     fn version(&self, known: Option<&NodeType>) -> Result<Value, Error> {
         match self.version {
             None => Ok(known.map_or_else(|| json!(1), |known| json!(known.version))),

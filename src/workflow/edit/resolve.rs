@@ -12,10 +12,10 @@ use crate::workflow::catalogue::{NodePort, NodePorts, NodeState, NodeType};
 use crate::workflow::connections::{Connection, PortRef};
 use crate::workflow::document::{Members, text};
 
-/// A connection that the document has a place for.
+/// A connection that the document can hold.
 #[derive(Debug)]
 pub struct Resolved {
-    /// The connection, whose nodes are named as n8n names them.
+    /// The connection, with its nodes by name.
     pub connection: Connection,
     /// The id of its source; the name if the node has no id.
     pub source_id: String,
@@ -44,11 +44,11 @@ impl End {
     }
 }
 
-/// Finds the connection that is meant: between these two nodes, from an output to an input in words. A connection of an AI
+/// Finds the requested connection: between these two nodes, from an output to an input in words. A connection of an AI
 /// type goes from the sub-node to its consumer, in whichever order the two are given.
 ///
 /// # Errors
-/// [`Error::Edit`], with the outputs or inputs that there are, if the node has no such output or input, or if the two are of
+/// [`Error::Edit`], with the existing outputs or inputs, if the node has no such output or input, or if the two are of
 /// different connection types.
 pub fn resolve(
     editor: &Editor<'_>,
@@ -74,7 +74,7 @@ pub(super) fn output_of(editor: &Editor<'_>, at: usize, word: &str, types: NodeT
     port("output", word, &name, &outputs)
 }
 
-/// An input of a node, as the caller describes it; of any node, if it is written as `main:0`.
+/// An input of a node, as the caller describes it; `main:0` is accepted for any node.
 pub(super) fn input_of(
     editor: &Editor<'_>,
     at: Option<usize>,
@@ -110,7 +110,7 @@ fn check_ends(source: &End, output: &PortRef, target: &End, input: &PortRef) -> 
     Ok(())
 }
 
-/// The inputs and outputs of a node: those of its type in the catalogue, else the outputs that the node's own
+/// The inputs and outputs of a node: those of its type in the catalogue, or else the outputs that the node's own
 /// parameters show, otherwise unknown ones.
 pub fn ports(node: &Members, known: Option<&NodeType>) -> (NodePorts, NodePorts) {
     let value = |member: &str| decoded::<Value>(node.get(member)?.get());
@@ -124,7 +124,7 @@ pub fn ports(node: &Members, known: Option<&NodeType>) -> (NodePorts, NodePorts)
     }
 }
 
-/// The outputs of a type that the catalogue does not have, if n8n-lens knows what n8n calls them.
+/// The outputs of a type that is not in the catalogue, if n8n-lens knows their labels in n8n.
 pub(in crate::workflow) fn labelled_outputs(node_type: &str, state: &NodeState<'_>) -> NodePorts {
     let labels = OutputLabels::new(node_type, state);
     let ports = |names: &[String]| NodePorts::Known(names.iter().map(|name| NodePort::main(name)).collect());

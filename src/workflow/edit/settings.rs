@@ -1,4 +1,4 @@
-//! Edits of what a node has beside its parameters, and of what a workflow has beside its nodes.
+//! Edits of a node's members other than its parameters, and of a workflow's members other than its nodes.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::workflow::Error;
 use crate::workflow::catalogue::NodeType;
 use crate::workflow::document::NAME_CHARS;
 
-/// What a node has beside its parameters, and which values it takes (`INode` in `packages/workflow/src/interfaces.ts`).
+/// The members of a node other than its parameters, and their values (`INode` in `packages/workflow/src/interfaces.ts`).
 pub(super) const NODE_SETTINGS: [(&str, Takes); 13] = [
     ("disabled", Takes::Flag),
     ("onError", Takes::Word(&["stopWorkflow", "continueRegularOutput", "continueErrorOutput"])),
@@ -89,7 +89,7 @@ impl Editor<'_> {
         Ok(changes)
     }
 
-    /// Merges into the credentials of a node; without any they are removed. Returns their JSON text before.
+    /// Merges into the credentials of a node; if none remain, the member is removed. Returns their JSON text before.
     fn merge_credentials(&mut self, at: usize, new: &Map<String, Value>) -> Result<Option<String>, Error> {
         let before = self.node(at)?.get("credentials").filter(|text| text.starts_with('{')).map(str::to_owned);
         let Some(before) = before else {

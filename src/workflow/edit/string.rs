@@ -1,4 +1,4 @@
-//! A JSON string, parts of which are replaced; the rest of it stays as it was escaped.
+//! A JSON string, parts of which are replaced; the rest keeps its escapes.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::json::well_formed;
 /// A string and where its bytes come from.
 #[derive(Debug)]
 pub(super) struct RawString<'t> {
-    /// From between its quotes.
+    /// The text between its quotes.
     written: &'t str,
     /// Decoded; a lone surrogate is U+FFFD.
     pub text: String,
-    /// For each byte of `text`, and for its end, where what it stands for begins in `written`.
+    /// For each byte of `text`, and for its end, where its source begins in `written`.
     places: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ impl<'t> RawString<'t> {
         Some(Self { written, text, places })
     }
 
-    /// The JSON text with other texts in place of these parts, which are in order.
+    /// The JSON text with replacements for these parts, which are in order.
     pub(super) fn with(&self, edits: &[(Range<usize>, String)]) -> String {
         let (mut json, mut at) = (String::from("\""), 0);
         for (range, text) in edits {
@@ -50,7 +50,7 @@ impl<'t> RawString<'t> {
     }
 }
 
-/// What an escape stands for, and its bytes.
+/// The character that an escape stands for, and its length in bytes.
 fn escaped(text: &str) -> (char, usize) {
     let char = match text.as_bytes().get(1) {
         Some(b'b') => '\u{8}',
@@ -65,7 +65,7 @@ fn escaped(text: &str) -> (char, usize) {
     (char, 2)
 }
 
-/// What `\u…` stands for, together with the other half that may follow.
+/// The character that `\u…` stands for, together with the second half that may follow.
 fn surrogates(text: &str) -> (char, usize) {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -79,7 +79,7 @@ fn surrogates(text: &str) -> (char, usize) {
     }
 }
 
-/// How long the string is that a text begins with, with its quotes.
+/// The length of the string at the beginning of a text, including its quotes.
 pub(super) fn string_bytes(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {

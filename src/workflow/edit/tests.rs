@@ -1,4 +1,4 @@
-//! Edits that a naive reference told apart.
+//! Edits in which a naive reference implementation behaved differently.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Connections that come and go.
+//! Adding and removing connections.
 
 use super::resolve::{Resolved, output_of, resolve};
 use super::{Changed, ConnectionRequest, Editor, NodeTypes};

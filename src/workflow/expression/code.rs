@@ -46,7 +46,7 @@ impl Pieces<'_> {
         (!range.is_empty()).then_some((range, false))
     }
 
-    /// As tournament splits.
+    /// As tournament splits it.
     fn next_expression(&mut self) -> Option<(Range<usize>, bool)> {
         // The `=`.
         let start = self.find(b"{{", self.at.max(1)).ok()?;
@@ -69,8 +69,8 @@ impl Pieces<'_> {
         Some((start..end, true))
     }
 
-    /// The end of the next such brackets that are not escaped: by an odd number of backslashes, counted from where the
-    /// search began. Else the end of the last escaped ones.
+    /// The end of the next brackets that are not escaped by an odd number of backslashes, counted from where the search
+    /// began. If there are none, the end of the last escaped ones.
     fn find(&self, brackets: &[u8], mut from: usize) -> Result<usize, usize> {
         let bytes = self.text.as_bytes();
         while let Some(at) = memmem::find(bytes.get(from..).unwrap_or_default(), brackets) {
@@ -112,7 +112,7 @@ impl<'a> Code<'a> {
         index.checked_sub(1).map_or("", |before| self.source(before))
     }
 
-    /// The index of the other bracket.
+    /// The index of the matching bracket.
     pub(super) fn partner(&self, index: usize) -> Option<usize> {
         let partner = self.token(index)?.partner as usize;
         (partner < self.tokens.list.len()).then_some(partner)

@@ -9,7 +9,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Where, in bytes of the text.
     pub at: usize,
-    /// Whether `}}` closed the code while a string, a bracket or something else was open: it closes even there.
+    /// Whether `}}` closed the code while a string, a bracket or something else was open: n8n closes it even there.
     pub is_cut: bool,
 }
 
@@ -28,17 +28,17 @@ pub enum FaultKind {
     UnexpectedBracket(char),
     /// A character that JavaScript does not have outside strings.
     UnexpectedCharacter(char),
-    /// Letters follow a number.
+    /// Letters directly after a number.
     LetterAfterNumber,
-    /// Nothing, or no name, follows a dot, or nothing is before it.
+    /// A dot with nothing before it, or without a name after it.
     Dot,
-    /// An operator lacks what it works on.
+    /// An operator without an operand.
     Operand,
-    /// Two values follow each other without an operator.
+    /// Two values in a row without an operator.
     Operator,
     /// There is nothing between `{{` and `}}`.
     Empty,
-    /// A statement, where n8n expects a value.
+    /// A statement where n8n expects a value.
     Statement,
 }
 

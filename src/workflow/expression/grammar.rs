@@ -1,4 +1,4 @@
-//! What n8n's parser refuses, as far as tokens beside each other show it. What it accepts must never be a fault: it is
+//! Detects what n8n's parser refuses, as far as adjacent tokens show it. What it accepts must never be a fault: it is
 //! esprima in its tolerant mode, in which arguments and members need no comma between them.
 
 use super::Syntax;
@@ -10,19 +10,19 @@ use super::token::{Bracket, Kind, is_special};
 /// The first reason why the code is refused.
 pub(super) fn fault(code: &Code<'_>) -> Option<Fault> {
     let of_kind = |kind, at| Fault { kind, at, is_cut: code.is_closed && is_cut(kind, code) };
-    // The brackets first: what stands beside each other is only certain if they fit.
+    // The brackets first: adjacent tokens are only certain if brackets match.
     let first = code.tokens.fault.or_else(|| pairs(code)).or_else(|| whole(code));
     first.filter(|_| !tolerates_bracket(code)).map(|(kind, at)| of_kind(kind, at))
 }
 
-/// esprima does without the `)` of an `if` or a loop, and nothing can be told of what follows.
+/// esprima does not require the `)` of an `if` or a loop, so nothing can be said about what follows.
 fn tolerates_bracket(code: &Code<'_>) -> bool {
     let is_open =
         |index: &usize| code.kind(*index) == Some(Kind::Open(Bracket::Control)) && code.partner(*index).is_none();
     code.syntax != Syntax::Code && (0..code.list().len()).any(|index| is_open(&index))
 }
 
-/// Whether the code ends inside something, and another `}}` may have been meant.
+/// Whether the code ends inside something, and a later `}}` may have been intended.
 fn is_cut(kind: FaultKind, code: &Code<'_>) -> bool {
     let is_open = matches!(
         kind,
@@ -34,7 +34,7 @@ fn is_cut(kind: FaultKind, code: &Code<'_>) -> bool {
     is_open && code.text.get(code.range.end + 2..).is_some_and(|rest| rest.contains("}}"))
 }
 
-/// n8n takes the first statement of an expression for its value.
+/// n8n takes the first statement of an expression as its value.
 fn whole(code: &Code<'_>) -> Option<(FaultKind, usize)> {
     if code.syntax == Syntax::Code {
         return None;
@@ -49,7 +49,7 @@ fn whole(code: &Code<'_>) -> Option<(FaultKind, usize)> {
     is_statement.then_some((FaultKind::Statement, first.start()))
 }
 
-/// Looks at each token with the one before it.
+/// Checks each token against the one before it.
 fn pairs(code: &Code<'_>) -> Option<(FaultKind, usize)> {
     let mut open = Vec::new();
     for index in 0..=code.list().len() {
@@ -68,7 +68,7 @@ fn pairs(code: &Code<'_>) -> Option<(FaultKind, usize)> {
     None
 }
 
-/// `inside`: the bracket around it, `Some(None)` in a hole of a template literal.
+/// `inside`: the bracket around it, `Some(None)` in a placeholder of a template literal.
 fn pair(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> Option<FaultKind> {
     let (before, this) = (code.source_before(index), code.source(index));
     let kind = code.kind(index);
@@ -88,7 +88,7 @@ fn pair(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> Optio
     }
     let lacks_left = this_is_sign && is_binary(code, index) && !follows_value(code, index);
     let lacks_right = before_is_sign && needs_right(code, index - 1) && ends(code, index);
-    // esprima takes `{ day*: 4 }` for two members.
+    // esprima reads `{ day*: 4 }` as two members.
     let may_be_member = inside == Some(Some(Bracket::Object)) && (this == "*" || before == "*");
     if (lacks_left || lacks_right) && !may_be_member {
         return Some(FaultKind::Operand);
@@ -109,7 +109,7 @@ fn is_open(kind: Option<Kind>) -> bool {
     matches!(kind, Some(Kind::Open(_) | Kind::TemplateHead | Kind::TemplateMiddle))
 }
 
-/// Whether the sign stands between two values, wherever it is.
+/// Whether the operator is binary wherever it stands.
 fn is_binary(code: &Code<'_>, index: usize) -> bool {
     match code.source(index) {
         // `function*`, `{ *keys() {} }`, `import * as`
@@ -132,12 +132,12 @@ fn follows_value(code: &Code<'_>, index: usize) -> bool {
     }
 }
 
-/// Whether the sign cannot be the last one.
+/// Whether the operator cannot be the last token.
 fn needs_right(code: &Code<'_>, index: usize) -> bool {
     is_binary(code, index) || matches!(code.source(index), "!" | "~" | "+" | "-" | "/" | "=>" | "...")
 }
 
-/// Whether nothing, a closing bracket or a separator stands here.
+/// Whether nothing, a closing bracket or a separator is here.
 fn ends(code: &Code<'_>, index: usize) -> bool {
     match code.kind(index) {
         None | Some(Kind::Close(_) | Kind::TemplateMiddle | Kind::TemplateTail) => true,
@@ -146,7 +146,7 @@ fn ends(code: &Code<'_>, index: usize) -> bool {
     }
 }
 
-/// Whether two values follow each other, and neither a line's end nor esprima's tolerance separates them.
+/// Whether two values are adjacent, separated neither by a line break nor by esprima's tolerance.
 fn follow_each_other(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> bool {
     let Some(this) = code.token(index) else { return false };
     let may_end_statement = matches!(inside, None | Some(Some(Bracket::Block)));

@@ -3,11 +3,11 @@
 use super::code::Code;
 use super::token::{Bracket, Kind};
 
-/// Functions of n8n and of JavaScript that ask whether there is a value, or replace one that is missing.
+/// Functions of n8n and of JavaScript that test whether there is a value, or replace a missing one.
 const FUNCTIONS: [&str; 9] =
     ["isEmpty", "isNotEmpty", "ifEmpty", "hasField", "$ifEmpty", "$if", "isArray", "hasOwn", "hasOwnProperty"];
 
-/// Whether some of the code runs on a condition only.
+/// Whether some of the code runs only under a condition.
 pub(super) fn has_branches(code: &Code<'_>) -> bool {
     (0..code.list().len()).any(|index| {
         matches!(code.source(index), "if" | "switch") && code.kind(index + 1) == Some(Kind::Open(Bracket::Control))

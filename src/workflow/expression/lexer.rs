@@ -1,5 +1,5 @@
-//! From code to tokens. Brackets and template literals nest on a stack of their own, so depth costs no recursion; a
-//! slash is a division or a regular expression by the token before it.
+//! From code to tokens. Brackets and template literals nest on an explicit stack, so depth costs no recursion; the token
+//! before a slash decides whether it is a division or a regular expression.
 
 use std::ops::Range;
 
@@ -129,7 +129,7 @@ impl Lexer<'_> {
                 Ok(())
             }
             b'*' => {
-                // esprima tolerates a comment that is not closed.
+                // esprima tolerates an unclosed comment.
                 let len = self.rest().get(2..).and_then(|rest| rest.find("*/")).map_or(self.rest().len(), |at| at + 4);
                 self.begins_line |= self.rest().get(..len).is_some_and(|comment| comment.contains('\n'));
                 self.comment(self.at + len);
@@ -208,7 +208,7 @@ impl Lexer<'_> {
         Err((FaultKind::UnclosedString, self.at))
     }
 
-    /// The text of a template literal: from its beginning or the end of a hole, to its end or the next hole.
+    /// The text of a template literal: from its beginning or the end of a placeholder, to its end or the next placeholder.
     fn template(&mut self, closed: Kind, hole: Kind) -> Step {
         let mut at = self.at + 1;
         while at < self.end {
@@ -259,7 +259,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// A word whose first `taken` characters are not those of a word.
+    /// A word whose first `taken` characters are not word characters.
     fn word(&mut self, taken: usize) -> Step {
         let rest = self.rest().get(taken..).unwrap_or_default();
         // An escape in a name: `\u0061`.
@@ -309,7 +309,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// Whether a brace that stands here holds statements, not members.
+    /// Whether a brace at this position contains statements, not members.
     fn begins_block(&self) -> bool {
         let Some(last) = self.tokens.list.last() else { return self.is_script };
         match last.kind {

@@ -1,6 +1,6 @@
-//! String literals of JavaScript: what they stand for, and how a text is written as one.
+//! String literals of JavaScript: their values, and how to write a text as one.
 
-/// The text that a string literal, or a template literal without `${`, stands for; its quotes are at both ends. Half of
+/// The value of a string literal, or of a template literal without `${`; its quotes are at both ends. Half of
 /// a surrogate pair becomes U+FFFD.
 pub(super) fn unquoted(literal: &str) -> String {
     let inside = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
@@ -59,7 +59,7 @@ fn hexadecimal(kind: char, text: &str) -> Option<(u32, &str)> {
     Some((u32::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal)?, rest))
 }
 
-/// A text as a literal in these quotes. Where code is in `{{ }}`, no `}}` may stand in it.
+/// A text as a literal in these quotes. In `{{ }}`, it contains no `}}`.
 pub(in crate::workflow) fn quoted(text: &str, quote: char, is_in_braces: bool) -> String {
     let mut literal = String::from(quote);
     let mut chars = text.chars().peekable();
@@ -89,7 +89,7 @@ pub(in crate::workflow) fn quoted(text: &str, quote: char, is_in_braces: bool) -
     literal
 }
 
-/// Whether a member of this name may be written after a dot. n8n itself only knows such names of ASCII.
+/// Whether a member with this name may be written after a dot. n8n itself only supports such names in ASCII.
 pub(super) fn is_identifier(name: &str) -> bool {
     let is_start = |char: char| char.is_ascii_alphabetic() || matches!(char, '_' | '$');
     name.starts_with(is_start) && name.chars().all(|char| is_start(char) || char.is_ascii_digit())

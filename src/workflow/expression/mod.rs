@@ -1,8 +1,8 @@
 //! The JavaScript in a node's parameters: which parts of a text n8n runs as code, which fields and nodes that code
-//! refers to, whether n8n's parser refuses it, and how a renamed node is followed.
+//! refers to, whether n8n's parser refuses it, and how to update it when a node is renamed.
 //!
-//! Nothing is evaluated, and no parser of JavaScript is needed: tokens, brackets and what stands beside each other are
-//! enough for everything that is asked here. Facts: `@n8n/tournament` (`ExpressionSplitter`, `ExpressionBuilder`), which
+//! Nothing is evaluated, and no JavaScript parser is needed: tokens, brackets and their neighbours answer everything that
+//! is asked here. Sources: `@n8n/tournament` (`ExpressionSplitter`, `ExpressionBuilder`), which
 //! parses with esprima in its tolerant mode, and `getResolvables` in `n8n-nodes-base`. `tests/clients/expressions.rs`
 //! compares with the packages themselves.
 //!
@@ -45,7 +45,7 @@ pub use syntax::Syntax;
 /// The longest code that is read, bytes. n8n's editor is slow with a tenth of it.
 const MAX_CODE_BYTES: usize = 4 * 1024 * 1024;
 
-/// n8n's variables and functions, as its editor completes them. Other `{{ $x }}` are templates of something else.
+/// n8n's variables and functions, as its editor completes them. Any other `{{ $x }}` is another program's template.
 const VARIABLES: [&str; 29] = [
     "$json",
     "$node",
@@ -85,13 +85,13 @@ pub struct Scanned {
     pub references: Vec<Reference>,
     /// The places where a node is named as a literal, in order, also those in comments.
     pub names: Vec<NodeName>,
-    /// How many names of nodes are only known when the code runs.
+    /// How many node names are only known when the code runs.
     pub dynamic_names: usize,
     /// Why n8n's parser refuses the text: the first reason.
     pub fault: Option<Fault>,
     /// How many parts of the text are code.
     pub codes: usize,
-    /// Whether some of it runs on a condition only: `if`, `switch`.
+    /// Whether some of it runs only under a condition: `if`, `switch`.
     pub has_branches: bool,
 }
 
@@ -100,21 +100,21 @@ pub struct Scanned {
 pub struct Reference {
     /// Whose items.
     pub origin: Origin,
-    /// The way from the item's `json`, up to the first call or computed index. The name of a method is no part of it.
+    /// The path from the item's `json`, up to the first call or computed index. The name of a method is not part of it.
     pub path: Vec<Step>,
-    /// Whether `.length` follows the path: of a string or a list, or a field of that name.
+    /// Whether `.length` follows the path: that of a string or a list, or a field with that name.
     pub takes_length: bool,
     /// Its bytes in the text: from the `$` to the end of the path, without the length.
     pub range: Range<usize>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
-    /// with null, undefined or an empty string, `in`, an `if` that asks for nothing but a value, a `catch`, or a function for it. An
+    /// with null, undefined or an empty string, `in`, an `if` that only tests for a value, a `catch`, or a function for it. An
     /// expression is one `{{ }}`, or all of a Code node.
     pub is_guarded: bool,
     /// Whether nothing is read: a value is assigned to it, or it is deleted.
     pub is_written: bool,
 }
 
-/// Where a field is read.
+/// Where a field is read from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// What the node received: `$json`, `$input`.
@@ -139,7 +139,7 @@ pub enum Which {
     Last,
     /// `all()[2]`, counted from 0.
     At(u64),
-    /// One that only a run can tell: a computed index, `itemMatching(…)`, another output or run.
+    /// Only known when the code runs: a computed index, `itemMatching(…)`, another output or run.
     Any,
 }
 
@@ -159,24 +159,24 @@ pub struct NodeName {
     pub name: String,
     /// The literal with its quotes, or for `$node.Name` the dot and the name.
     pub range: Range<usize>,
-    /// Where it stands: `$('Name')`, `$node["Name"]`.
+    /// The whole reference: `$('Name')`, `$node["Name"]`.
     pub source: Range<usize>,
-    /// What is asked of the node.
+    /// How the node is used.
     pub access: Access,
     /// As [`Reference::is_guarded`].
     pub is_guarded: bool,
-    /// Whether it is in a comment, where only renaming looks at it.
+    /// Whether it is in a comment, which only renaming considers.
     pub is_in_comment: bool,
     notation: Notation,
 }
 
-/// What is asked of a node.
+/// How code uses a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// `isExecuted`, which may be asked of a node that did not run.
+    /// `isExecuted`, which code may read from a node that did not run.
     IsExecuted,
-    /// The item that the current one came from: `.item`, `pairedItem()`, `itemMatching(…)`. n8n follows it back through
-    /// the nodes between.
+    /// The item that the current one came from: `.item`, `pairedItem()`, `itemMatching(…)`. n8n traces it back through the
+    /// nodes in between.
     PairedItem,
     /// Anything else.
     Other,
@@ -191,7 +191,7 @@ enum Notation {
     Member { is_optional: bool },
 }
 
-/// Reads a text. What is not code is skipped, and so is code of more than 4 MiB.
+/// Reads a text. Text that is not code is skipped, and so is code of more than 4 MiB.
 pub fn scan(text: &str, syntax: Syntax) -> Scanned {
     let mut scanned = Scanned::default();
     for code in codes(text, syntax) {
@@ -210,7 +210,7 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
     scanned
 }
 
-/// The first `{{ }}` in a plain text that looks as if n8n should evaluate it: it begins with one of n8n's variables, and
+/// The first `{{ }}` in a plain text that n8n was probably meant to evaluate: it begins with one of n8n's variables, and
 /// n8n's parser accepts it.
 pub fn unevaluated(text: &str) -> Option<Range<usize>> {
     let is_meant = |code: &Code<'_>| {

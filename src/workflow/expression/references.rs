@@ -1,4 +1,4 @@
-//! The chains of members that begin with one of n8n's variables.
+//! Member chains that begin with one of n8n's variables.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub(super) fn find(code: &Code<'_>, is_cheerio: bool, scanned: &mut Scanned) {
     }
 }
 
-/// Whether `$` is the document of cheerio, or another variable of the code, so that `$('…')` names no node.
+/// Whether `$` is a cheerio document, or another variable of the code, so that `$('…')` does not name a node.
 pub(super) fn is_cheerio(code: &Code<'_>) -> bool {
     (0..code.list().len()).any(|index| match (code.kind(index), code.source(index)) {
         (Some(Kind::Word), "cheerio") => true,
@@ -54,7 +54,7 @@ fn is_declared(code: &Code<'_>, index: usize) -> bool {
     matches!(code.source_before(index), "const" | "let" | "var" | "function")
 }
 
-/// Whether it is the first or the last of the parameters of a function.
+/// Whether it is the first or the last parameter of a function.
 fn is_parameter(code: &Code<'_>, index: usize) -> bool {
     let close = match (code.source_before(index), code.source(index + 1)) {
         ("(" | ",", ")") => Some(index + 1),
@@ -109,7 +109,7 @@ impl Finder<'_, '_> {
         step.map_or(Link::Computed(close + 1), |step| Link::Member(step, close + 1))
     }
 
-    /// `.name` after this token, if it is not called: the token after it.
+    /// `.name` after this token, if it is not called: the index after it.
     fn member(&self, index: usize, name: &str) -> Option<usize> {
         match self.link(index)? {
             Link::Member(Step::Name(found), next) if found == name => Some(next),
@@ -119,7 +119,7 @@ impl Finder<'_, '_> {
 
     /// Reads the path after the item's `json` and adds the reference.
     fn reference(&mut self, first: usize, mut next: usize, origin: Origin) {
-        // Each step with the tokens that it is written in.
+        // Each step with the tokens that it consists of.
         let mut steps = Vec::new();
         while let Some(Link::Member(step, behind)) = self.link(next) {
             steps.push((step, next..behind));
@@ -144,7 +144,7 @@ impl Finder<'_, '_> {
         self.scanned.references.push(Reference { origin, path, takes_length, range, is_guarded: false, is_written });
     }
 
-    /// What is read of a node or of the input: `.item.json`, `.first().json`, `.all()[0].json`.
+    /// The item that is read from a node or from the input: `.item.json`, `.first().json`, `.all()[0].json`.
     fn items(&mut self, first: usize, index: usize, name: Option<&str>) {
         let Some(Link::Member(Step::Name(method), next)) = self.link(index) else { return };
         let called = match self.link(next) {
@@ -185,7 +185,7 @@ impl Finder<'_, '_> {
         matches!(self.code.kind(index), Some(Kind::Text | Kind::Template))
     }
 
-    /// Adds the name that this literal holds; `first` and `behind` are the tokens around the whole.
+    /// Adds the name in this literal; `first` and `behind` are the tokens around the whole reference.
     fn name(&mut self, index: usize, first: usize, behind: usize) -> String {
         let source = self.code.source(index);
         let name = unquoted(source);

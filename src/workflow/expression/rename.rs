@@ -1,4 +1,4 @@
-//! A node gets another name, and the code that names it follows.
+//! Renaming a node in the code that refers to it.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use super::literal::{is_identifier, quoted, unquoted};
 use super::token::Kind;
 use super::{Notation, Syntax, scan};
 
-/// The edits with which the text names a node as `new` that it named as `old`: ranges of bytes and what replaces them, in
-/// order. Each literal keeps its quotes; `$node.Old` becomes `$node["New name"]` if the name is no identifier; and where
-/// code is in `{{ }}`, a `}}` in the name is escaped, because n8n would end the code there.
+/// The edits that replace the node name `old` with `new` in the text: ranges of bytes and their replacements, in
+/// order. Each literal keeps its quotes; `$node.Old` becomes `$node["New name"]` if the name is not an identifier; and
+/// inside `{{ }}`, a `}}` in the name is escaped, because n8n would end the code there.
 pub fn rename(text: &str, syntax: Syntax, old: &str, new: &str) -> Vec<(Range<usize>, String)> {
     let is_in_braces = syntax != Syntax::Code;
     let named = scan(text, syntax).names.into_iter().filter(|name| name.name == old);
@@ -25,7 +25,7 @@ pub fn rename(text: &str, syntax: Syntax, old: &str, new: &str) -> Vec<(Range<us
     named.map(|name| (name.range, literal(name.notation))).collect()
 }
 
-/// The text with these edits, as [`rename`] returns them.
+/// Applies these edits, as returned by [`rename`], to the text.
 pub fn apply(text: &str, edits: &[(Range<usize>, String)]) -> String {
     let (mut edited, mut at) = (String::with_capacity(text.len()), 0);
     for (range, replacement) in edits {
@@ -37,7 +37,7 @@ pub fn apply(text: &str, edits: &[(Range<usize>, String)]) -> String {
     edited
 }
 
-/// How often a node seems to be named where [`rename`] does not touch the text: as a plain string, or in code that
+/// How often a node seems to be named where [`rename`] does not change the text: in a plain string, or in code that
 /// cannot be read.
 pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
     if name.is_empty() {

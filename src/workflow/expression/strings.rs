@@ -10,14 +10,14 @@ use crate::json::well_formed;
 pub struct ParameterText {
     /// Its place below `parameters`, a JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// How n8n reads it; `None` is plain text.
+    /// How n8n reads it; `None` for plain text.
     pub syntax: Option<Syntax>,
     /// The text, with U+FFFD in place of half a surrogate pair.
     pub text: String,
 }
 
-/// All texts in the parameters of a node of this full type and version, in order. `parameters` is their JSON; without
-/// texts, or if it is no JSON, or nests deeper than 127 levels, there are none.
+/// All texts in the parameters of a node of this full type and version, in order. `parameters` is their JSON; there are
+/// none if it is not JSON or is nested more than 127 levels deep.
 ///
 /// ```
 /// use n8n_lens::workflow::expression::{Syntax, parameter_texts};
@@ -41,7 +41,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `name` is that of the nearest member around the value.
+    /// `name` is that of the nearest enclosing member.
     fn value(&self, value: Value, name: &str, pointer: String, texts: &mut Vec<ParameterText>) {
         match value {
             Value::String(text) => {

@@ -1,20 +1,20 @@
-//! Which parameters hold code.
+//! Which parameters contain code.
 
 /// How the text of a parameter is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// Begins with `=`: text, and code in `{{ }}`. The first `}}` without a backslash closes, even inside a string; without
-    /// one, all up to the end is code.
+    /// Begins with `=`: text, and code in `{{ }}`. The first `}}` without a backslash closes it, even inside a string; without
+    /// one, the rest of the text is code.
     Expression,
-    /// Text with code in `{{ }}`, although it does not begin with `=`. What is not closed is text.
+    /// Text with code in `{{ }}`, although it does not begin with `=`. Unclosed code is text.
     Template,
     /// All of it is JavaScript.
     Code,
 }
 
 impl Syntax {
-    /// Of a parameter of a node of this full type and version: by the last name on the way to it, and its text. `None` is
-    /// plain text.
+    /// The syntax of a parameter of a node of this full type and version, by the last name of its path, and its text. `None`
+    /// for plain text.
     ///
     /// n8n evaluates `{{ }}` without `=` in SQL and HTML (`getResolvables`), and runs the code of Code nodes.
     pub fn of(node_type: &str, version: f64, name: &str, text: &str) -> Option<Self> {
@@ -22,7 +22,7 @@ impl Syntax {
             return Some(Self::Expression);
         }
         let (package, bare) = node_type.rsplit_once('.').unwrap_or(("", node_type));
-        // The twin for AI agents has the parameters of its type.
+        // The twin for AI agents has the parameters of its original.
         let bare = bare.strip_suffix("Tool").unwrap_or(bare);
         let is_template = match name {
             "jsCode" | "functionCode" => return Some(Self::Code),
@@ -34,7 +34,7 @@ impl Syntax {
             ),
             "sqlQuery" => bare == "googleBigQuery",
             "queryReplacement" => bare == "postgres",
-            // Of forms, also those that a node sends and waits for; Edit Fields evaluates its own only with `=`.
+            // For forms, including those that a node sends and waits for; Edit Fields evaluates its own only with `=`.
             "jsonOutput" => bare != "set",
             _ => false,
         };

@@ -315,7 +315,7 @@ fn a_name_is_replaced_as_it_is_written() {
     assert_eq!(rename("={{ $node.Old.json }}", Syntax::Expression, "Old", "New_1")[0], (9..13, ".New_1".to_owned()));
 }
 
-/// Names that break a replacement of text by text.
+/// Names that break a textual replacement.
 const ODD_NAMES: [&str; 10] = ["it's", "\"", "a\\", "$&", "${x}", "}}", "a`b", "🎉", "}}}", "*/"];
 
 #[test]

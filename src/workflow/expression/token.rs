@@ -1,4 +1,4 @@
-//! The tokens of JavaScript, as far as they matter here.
+//! JavaScript tokens, as far as they matter here.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub(super) struct Token {
     pub(super) begins_line: bool,
     start: u32,
     end: u32,
-    /// Of a bracket: the index of the other one, or its own if there is none.
+    /// For a bracket: the index of the matching one, or its own if there is none.
     pub(super) partner: u32,
 }
 
@@ -27,9 +27,9 @@ pub(super) enum Kind {
     Template,
     /// The text of a template literal up to its first `${`.
     TemplateHead,
-    /// The text between two holes of a template literal, with both brackets.
+    /// The text between two placeholders of a template literal, with both brackets.
     TemplateMiddle,
-    /// The text after the last hole of a template literal.
+    /// The text after the last placeholder of a template literal.
     TemplateTail,
     Open(Bracket),
     Close(Bracket),
@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Sign,
 }
 
-/// What a bracket is for: a guess from the token before it.
+/// The role of a bracket: a guess from the token before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bracket {
     /// `(` of an operand or of parameters.
@@ -58,7 +58,7 @@ pub(super) enum Bracket {
 
 impl Token {
     pub(super) fn new(kind: Kind, range: Range<usize>, begins_line: bool) -> Self {
-        // Code of 4 GiB is not read.
+        // Code of 4 GiB or more is not read.
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Self { kind, begins_line, start: position(range.start), end: position(range.end), partner: u32::MAX }
     }
@@ -117,7 +117,7 @@ pub(super) fn expects_value(word: &str) -> bool {
     )
 }
 
-/// Words that are never a value, or that mean something else in some places.
+/// Words that are never a value, or that have another meaning in some places.
 pub(super) fn is_special(word: &str) -> bool {
     expects_value(word)
         || matches!(
@@ -157,7 +157,7 @@ pub(super) fn is_special(word: &str) -> bool {
         )
 }
 
-/// Whether a name may hold this character. Of the characters beyond ASCII, only those that surely are no letters are
+/// Whether a name may contain this character. Beyond ASCII, only characters that are certainly not letters are
 /// excluded: punctuation, symbols, emoji.
 pub(super) fn is_word(char: char) -> bool {
     match char {

@@ -7,7 +7,7 @@ use super::view::View;
 use super::{Problem, Rule};
 use crate::json::shorten;
 
-/// Characters of a connection that are shown.
+/// The most characters shown of a connection.
 const SHOWN_CHARS: usize = 160;
 
 pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> Vec<Problem> {
@@ -29,8 +29,8 @@ pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a 
     found
 }
 
-/// n8n's own migration report names such nodes (`always-output-data-multi-output-v3`): since 3.0, the empty item is added only
-/// where all outputs are empty.
+/// n8n's own migration report lists such nodes (`always-output-data-multi-output-v3`): since 3.0, the empty item is added only
+/// if all outputs are empty.
 fn always_outputs(node: &ParsedNode, outputs: &NodePorts) -> Option<Problem> {
     let is_on = node.raw("alwaysOutputData").is_some_and(|value| value.get() == "true");
     let has_error_output = node.on_error.as_deref() == Some("continueErrorOutput");
@@ -40,7 +40,7 @@ fn always_outputs(node: &ParsedNode, outputs: &NodePorts) -> Option<Problem> {
     (is_on && (has_error_output || has_several)).then(problem)
 }
 
-/// The outputs that are surely all: of a version that the catalogue knows, and with the parameters that decide them.
+/// The outputs, if they are certainly complete: of a version in the catalogue, with the parameters that decide them.
 fn outputs<'a>(node: &ParsedNode, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> NodePorts {
     let parameters = &node.parameters;
     let is_switch = node.node_type.ends_with(".switch");

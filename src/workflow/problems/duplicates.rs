@@ -1,4 +1,4 @@
-//! What may be there only once.
+//! Names and URLs that must be unique.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
     found
 }
 
-/// The methods and paths of a Webhook, as far as they are known before it runs. n8n puts the id before a path with
+/// The methods and paths of a Webhook, as far as they are known before it runs. n8n prepends the id to a path with
 /// parameters.
 fn urls_of(node: &ParsedNode) -> Vec<String> {
     if !node.is("n8n-nodes-base.webhook") {

@@ -8,12 +8,12 @@ use super::view::View;
 use super::{Problem, Rule};
 use crate::json::shorten;
 
-/// Characters of an expression that are shown.
+/// The most characters shown of an expression.
 const SHOWN_CHARS: usize = 100;
 
 pub(super) fn problems(view: &View) -> Vec<Problem> {
     let mut found = Vec::new();
-    // The triggers of the nodes that others refer to.
+    // The triggers of nodes that other nodes refer to.
     let mut known_triggers = HashMap::new();
     for (index, node) in view.active() {
         let mut upstream = None;
@@ -59,7 +59,7 @@ fn fault(node: &ParsedNode, text: &ParameterText, scanned: &Scanned) -> Option<P
     Some(problem.with_detail(fault.to_string()))
 }
 
-/// A text that would be an expression with `=`. A note, a workflow and other code as text are not meant to be.
+/// A text that would be an expression with `=`. Notes, workflows and other code as text are not intended as expressions.
 fn missing_equals(node: &ParsedNode, text: &ParameterText) -> Option<Problem> {
     let name = text.pointer.rsplit('/').next().unwrap_or_default();
     let is_text = node.is(NOTE)
@@ -74,7 +74,7 @@ fn missing_equals(node: &ParsedNode, text: &ParameterText) -> Option<Problem> {
     Some(Problem { parameter, reference, ..Problem::new(Rule::MissingEquals, &node.name) })
 }
 
-/// The nodes from which items come to one node.
+/// The nodes whose items reach a node.
 struct Upstream<'a> {
     view: &'a View,
     node: usize,
@@ -89,7 +89,7 @@ impl<'a> Upstream<'a> {
         Self { view, node, ancestors, triggers }
     }
 
-    /// Why items of the other node cannot be read here. A node that never runs is not judged, nor an item of a sub-node.
+    /// Why items of the other node cannot be read here. Nodes that never run are not judged, nor are items of sub-nodes.
     fn lacks(&self, other: usize, access: Access, known_triggers: &mut HashMap<usize, Vec<usize>>) -> Option<String> {
         let never_runs = self.triggers.is_empty();
         if other == self.node || self.ancestors[other] || never_runs || self.view.graph.is_used(other) {
@@ -110,7 +110,7 @@ impl<'a> Upstream<'a> {
     }
 }
 
-/// The triggers that a node runs after, in order; of a trigger itself.
+/// The triggers that a node runs after, in order; for a trigger, itself.
 fn triggers(view: &View, node: usize, ancestors: &[bool]) -> Vec<usize> {
     let starts = |index: &usize| (ancestors[*index] || *index == node) && view.is_trigger(*index);
     (0..ancestors.len()).filter(starts).collect()

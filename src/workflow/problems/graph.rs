@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::connections::Connection;
 
-/// The connections as indexes of nodes. Those whose ends are not both there are left out.
+/// The connections as indexes of nodes. Connections with a missing end are left out.
 #[derive(Debug)]
 pub(super) struct Graph {
     /// The nodes that a node's `main` outputs lead to.
@@ -42,7 +42,7 @@ impl Graph {
         !self.users[node].is_empty()
     }
 
-    /// The nodes that follow these, and these.
+    /// These nodes, and the nodes that follow them.
     pub(super) fn from(&self, starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut reached = vec![false; self.after.len()];
         let mut ahead: Vec<_> = starts.into_iter().collect();
@@ -54,12 +54,12 @@ impl Graph {
         reached
     }
 
-    /// The nodes that follow this one; it is one of them only in a cycle.
+    /// The nodes that follow this one; it is included only in a cycle.
     pub(super) fn descendants(&self, node: usize) -> Vec<bool> {
         self.from(self.after[node].iter().copied())
     }
 
-    /// The nodes from which items come to this one; it is one of them only in a cycle. A sub-node gets those of the
+    /// The nodes whose items reach this one; it is included only in a cycle. A sub-node gets those of the
     /// nodes that use it.
     pub(super) fn ancestors(&self, node: usize) -> Vec<bool> {
         let mut reached = vec![false; self.before.len()];

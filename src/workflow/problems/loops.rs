@@ -3,7 +3,7 @@
 use super::view::View;
 use super::{Problem, Rule};
 
-/// Its loop output is the first one before version 3, then the second.
+/// Its loop output is the first one before version 3, and the second one since.
 pub(super) fn problems(view: &View) -> Vec<Problem> {
     let loops = view.active().filter(|(_, node)| node.is("n8n-nodes-base.splitInBatches"));
     let never_return = loops.filter(|(index, node)| {

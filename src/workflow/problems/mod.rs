@@ -1,7 +1,7 @@
-//! What is wrong in a workflow, as far as its own text shows it: no execution is read.
+//! Problems in a workflow, as far as its own text shows them: no execution is read.
 //!
-//! Each rule is here because what it says was true on published workflows; what was often harmless or meant (a stray
-//! `}}`, a Merge with one input, a missing trigger) is not. Facts about n8n are named where they are used.
+//! Each rule is here because its findings were true on published workflows; patterns that were often harmless or intended
+//! (a stray `}}`, a Merge with one input, a missing trigger) are not reported. Facts about n8n are cited where they are used.
 //!
 //! ```
 //! use n8n_lens::workflow::Document;
@@ -30,12 +30,12 @@ use super::catalogue::NodeType;
 use super::{Document, Error};
 use view::View;
 
-/// What was found.
+/// The problems of a workflow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Problems {
     /// The problems, errors first, otherwise in the order of the nodes.
     pub list: Vec<Problem>,
-    /// The nodes that nothing leads to, though they are no triggers: often meant.
+    /// The nodes without an incoming connection that are not triggers: often intended.
     pub unreached: Vec<String>,
 }
 
@@ -50,11 +50,11 @@ pub struct Problem {
     pub node: String,
     /// The place below its `parameters`, a JSON Pointer.
     pub parameter: Option<String>,
-    /// The source of what is wrong in that parameter.
+    /// The source text of the problem in that parameter.
     pub reference: Option<String>,
-    /// What is wrong, if the rule does not say all.
+    /// The problem, if the rule does not say everything.
     pub detail: Option<String>,
-    /// How often the same was found in this node.
+    /// How often the same problem was found in this node.
     pub times: usize,
 }
 
@@ -63,7 +63,7 @@ pub struct Problem {
 pub enum Severity {
     /// n8n refuses it, or it fails when the node runs.
     Error,
-    /// It does something else than it looks like.
+    /// It behaves differently from what it looks like.
     Warning,
 }
 
@@ -72,28 +72,28 @@ pub enum Severity {
 pub enum Rule {
     /// `{{ $… }}` in a text that does not begin with `=`, so that n8n does not evaluate it.
     MissingEquals,
-    /// An expression or code names a node that is not there.
+    /// An expression or code refers to a node that does not exist.
     UnknownNode,
-    /// Nothing leads from the loop output of a Loop Over Items back to it, so it takes one batch only.
+    /// Nothing leads from the loop output of a Loop Over Items back to it, so it processes only one batch.
     LoopNeverReturns,
-    /// A Respond to Webhook node follows a trigger that does not wait for it; n8n refuses to run.
+    /// A Respond to Webhook node follows a trigger that does not wait for it; n8n refuses to run the workflow.
     RespondNotAwaited,
-    /// A trigger waits for a Respond to Webhook node that does not follow; n8n refuses to run.
+    /// A trigger waits for a Respond to Webhook node that does not follow it; n8n refuses to run the workflow.
     WebhookNeverResponds,
     /// n8n's parser refuses an expression or code.
     Syntax,
-    /// A connection comes from or leads to a node that is not there.
+    /// A connection comes from or leads to a node that does not exist.
     NoSuchNode,
-    /// An expression reads an item of a node that is never before this one.
+    /// An expression reads an item of a node that never runs before this one.
     NotUpstream,
     /// A connection begins at an output that its node does not have.
     NoSuchOutput,
     /// A node with several outputs always outputs data: before n8n 3.0, its first output gets an empty item although another
     /// one has items.
     AlwaysOutputsData,
-    /// Two nodes have one name.
+    /// Two nodes have the same name.
     DuplicateName,
-    /// Two triggers have one URL.
+    /// Two triggers have the same URL.
     DuplicateWebhook,
 }
 
@@ -151,8 +151,8 @@ impl Problem {
     }
 }
 
-/// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only what n8n-lens itself knows of outputs
-/// is checked. The expressions and connections of disabled nodes are not.
+/// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only outputs that n8n-lens itself knows
+/// are checked. The expressions and connections of disabled nodes are not checked.
 ///
 /// # Errors
 /// [`Error::NotWorkflow`] if the nodes are not a list of objects, or the connections are not an object.

@@ -1,4 +1,4 @@
-//! Triggers that are answered by a Respond to Webhook node, by n8n's own conditions: `checkResponseModeConfiguration` of
+//! Triggers that a Respond to Webhook node answers, by n8n's own conditions: `checkResponseModeConfiguration` of
 //! the Webhook and `validateResponseModeConfiguration` of the Form Trigger. Both count disabled Respond nodes.
 
 use super::super::parsed::ParsedNode;
@@ -13,7 +13,7 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
 
 fn problem(view: &View, index: usize, node: &ParsedNode) -> Option<Problem> {
     let is_webhook = node.is("n8n-nodes-base.webhook") && node.version >= 2.0;
-    // Both always have parameters; a workflow that was published without them says nothing.
+    // Both always have parameters; a workflow that was published without them proves nothing.
     if !is_webhook && !node.is("n8n-nodes-base.formTrigger") || node.parameters.is_empty() {
         return None;
     }
@@ -43,7 +43,7 @@ fn respond_name(view: &View, respond: usize) -> String {
     format!("'{}' follows", crate::json::shorten(name, 100))
 }
 
-/// Whether the Respond node answers to a Wait between it and the webhook.
+/// Whether the Respond node answers a Wait between it and the webhook.
 fn answers_a_wait(view: &View, respond: usize, after: &[bool]) -> bool {
     let is_answered = |node: &ParsedNode| {
         node.is("n8n-nodes-base.wait")

@@ -44,7 +44,7 @@ fn check(document: &str) -> Problems {
     problems(&Document::parse(document.as_bytes()).unwrap(), |node_type| catalogue.find(node_type)).unwrap()
 }
 
-/// What was found, as `rule node`, with the detail if there is one.
+/// The findings as `rule node`, with the detail if there is one.
 fn lines(nodes: &[Value], connections: &[&str]) -> Vec<String> {
     let line = |problem: &Problem| {
         let detail = problem.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A workflow as the rules look at it.
+//! A workflow, prepared for the rules.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl View {
     ) -> Result<Self, Error> {
         let Parsed { nodes, connections } = Parsed::of(document)?;
         let mut places = HashMap::new();
-        // A note may have the name of a node.
+        // A note may have the same name as a node.
         let (notes, others): (Vec<_>, Vec<_>) = nodes.iter().enumerate().partition(|(_, node)| node.is(NOTE));
         for (place, node) in others.into_iter().chain(notes) {
             places.entry(node.name.clone()).or_insert(place);
@@ -34,7 +34,7 @@ impl View {
         let graph = Graph::new(nodes.len(), &connections, &places);
         let starts = |node: &ParsedNode| {
             let known = node_type(&node.node_type);
-            // The last one is called differently.
+            // The last one is named differently.
             known.is_some_and(|known| known.group.iter().any(|group| group == "trigger"))
                 || is_trigger(&node.node_type)
                 || node.is("n8n-nodes-base.emailReadImap")
@@ -48,7 +48,7 @@ impl View {
         self.places.get(name).copied()
     }
 
-    /// Where problems of this node are listed: in the order of the nodes.
+    /// The position at which problems of this node are listed: in the order of the nodes.
     pub(super) fn place(&self, name: &str) -> usize {
         self.find(name).unwrap_or(self.nodes.len())
     }
@@ -63,7 +63,7 @@ impl View {
         self.nodes.iter().enumerate().filter(|(_, node)| !node.is_disabled)
     }
 
-    /// The nodes that no connection leads to and that are of no use to another: neither triggers nor notes nor
+    /// The nodes without an incoming connection that no other node uses: neither triggers nor notes nor
     /// sub-nodes.
     pub(super) fn unreached(&self) -> Vec<String> {
         let is_alone = |(index, node): &(usize, &ParsedNode)| {

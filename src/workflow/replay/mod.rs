@@ -1,16 +1,16 @@
-//! A copy of a workflow that can be run again with recorded data, and that reaches nothing outside of n8n.
+//! A copy of a workflow that can be run again with recorded data and reaches nothing outside n8n.
 //!
 //! ```text
 //! n8n Trigger -> Webhook (answers from the recording) -> Edit Fields (runs) -> HTTP Request (answers from the recording) -> …
 //! ```
 //!
 //! A node runs for real if its type is on a list of types that only compute, and if its parameters allow it
-//! ([`runs_for_real`]). Every other node becomes a Code node of the same name that returns what was recorded. The copy has no
-//! credentials, no webhooks and no error workflow; [`Copy::sealed`] checks that once more, from the finished copy alone.
+//! ([`runs_for_real`]). Every other node becomes a Code node with the same name that returns what was recorded. The copy has no
+//! credentials, no webhooks and no error workflow; [`Copy::sealed`] checks that again, from the finished copy alone.
 //!
 //! n8n's own trigger starts the copy when it is published (`n8n-nodes-base.n8nTrigger`, event `activate`): nobody can call it, and
-//! a copy that is left behind does not run again. With many recorded items a webhook with a random path starts it, and the items
-//! come with the call, as files: n8n does not run Code nodes of that size. Facts: n8n 2.41.1 and 1.123.81, on which such copies were run.
+//! a leftover copy does not run again. With many recorded items a webhook with a random path starts it instead, and the items
+//! come with the call, as files: n8n does not run Code nodes of that size. Verified by running such copies on n8n 2.41.1 and 1.123.81.
 
 mod rules;
 mod sealed;
@@ -33,27 +33,27 @@ use super::{Document, Error};
 /// The node that starts a copy, by which copies are also recognised.
 pub const START: &str = "n8n-lens replay start";
 
-/// What the name of a copy begins with.
+/// The prefix of a copy's name.
 pub const NAME: &str = "n8n-lens replay";
 
-/// What is added to the name of a node whose several outputs are played: the node itself is a Switch after it.
+/// The suffix for the name of a replayed node with several outputs: the node itself becomes a Switch after it.
 const RECORDED: &str = " (recorded)";
 
 /// Members that every JavaScript object inherits: a workflow with nodes of these names cannot run Code nodes (seen on n8n 2.41.1).
 const MEMBERS_OF_OBJECTS: [&str; 7] =
     ["constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"];
 
-/// Settings that a copy takes over: those that change what nodes output.
+/// Settings that a copy takes over, because they change what nodes output.
 const KEPT_SETTINGS: [&str; 2] = ["executionOrder", "timezone"];
 
-/// What was recorded of a node.
+/// The recording of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
     /// Its runs, in their order.
     pub runs: Vec<PlayedRun>,
 }
 
-/// What was recorded of a run.
+/// The recording of a run.
 #[derive(Clone, Debug, Default)]
 pub struct PlayedRun {
     /// The hash of each item that it received; `None` for a trigger.
@@ -62,7 +62,7 @@ pub struct PlayedRun {
     pub outputs: Vec<usize>,
     /// The items of all outputs.
     pub items: PlayedItems,
-    /// The message with which it failed.
+    /// The message that it failed with.
     pub error: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Default for PlayedItems {
     }
 }
 
-/// What is sent to n8n.
+/// The body that is sent to n8n.
 #[derive(Serialize)]
 struct Body<'a> {
     name: &'a str,
@@ -109,7 +109,7 @@ pub struct Plan<'a> {
     pub timeout: u64,
 }
 
-/// A node cannot be part of a copy.
+/// A node that cannot be part of a copy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It has to be answered from the recording, but has several inputs.
@@ -118,7 +118,7 @@ pub enum Refusal {
     /// The trigger that ran is not in this workflow.
     #[error("the trigger '{0}' that started the execution is not in this workflow")]
     NoTrigger(String),
-    /// n8n's Code nodes fail in a workflow with a node of this name, which every object of JavaScript has as a member.
+    /// n8n's Code nodes fail in a workflow with a node of this name, which every JavaScript object has as a member.
     #[error("n8n cannot run Code nodes, which answer from the recording, beside a node called '{0}': rename it")]
     Name(String),
 }
@@ -133,12 +133,12 @@ pub struct Copy {
 }
 
 impl Plan<'_> {
-    /// The nodes that are answered from the recording, by name.
+    /// The nodes that answer from the recording, by name.
     pub fn played(&self) -> HashSet<&str> {
         kept(self.workflow).filter(|node| self.is_played(node)).map(|node| node.name.as_str()).collect()
     }
 
-    /// The copy; `played` returns what was recorded of a node, which is nothing for one that did not run.
+    /// The copy; `played` returns the recording of a node, which is empty for one that did not run.
     ///
     /// # Errors
     /// [`Refusal`] if there is no such copy.
@@ -248,7 +248,7 @@ impl Played {
         self.runs.iter().any(|run| matches!(run.items, PlayedItems::InPart { .. }))
     }
 
-    /// What the code of the node reads.
+    /// The JSON that the code of the node reads.
     fn json(&self, name: &str) -> String {
         let json_of = |(at, run): (usize, &PlayedRun)| match &run.items {
             PlayedItems::Here(items) => {
@@ -261,7 +261,7 @@ impl Played {
         format!(r#"{{"name":{},"runs":[{}]}}"#, json!(name), runs.join(","))
     }
 
-    /// What stands before the items of a run, and after them, in the JSON that says what the run did: a part, whole.
+    /// The text before and after the items of a run, in the JSON that describes the run: together they make a part.
     pub fn part(&self, run: usize) -> [String; 2] {
         let Some(run) = self.runs.get(run) else { return Default::default() };
         let (received, error, outputs) = (json!(run.received), json!(run.error), self.outputs().max(1));
@@ -269,7 +269,7 @@ impl Played {
     }
 }
 
-/// The nodes of a workflow that are in its copy: neither notes nor sub-nodes, whose roots are answered from the recording.
+/// The nodes of a workflow that are in its copy: neither notes nor sub-nodes, whose roots answer from the recording.
 pub fn kept(workflow: &Parsed) -> impl Iterator<Item = &ParsedNode> {
     let is_sub_node = |name: &str| {
         let mut outputs = workflow.connections.iter().filter(|one| one.source == name).peekable();
@@ -281,17 +281,17 @@ pub fn kept(workflow: &Parsed) -> impl Iterator<Item = &ParsedNode> {
 /// Checks the body of a finished copy: only types that may run, no credentials, no webhooks, code only where it cannot reach outside.
 ///
 /// # Errors
-/// What is wrong with it: a fault of n8n-lens. Such a copy must not be created.
+/// The problem, which is a bug in n8n-lens. Such a copy must not be created.
 pub fn sealed(body: &str) -> Result<(), String> {
     sealed::check(body)
 }
 
-/// What a node of the original is called that a node of a copy stands for; `None` for a node that is only in copies.
+/// The original name of the node that a copy's node stands for; `None` for a node that only copies have.
 pub fn original_name(name: &str) -> Option<&str> {
     (name != START && !name.ends_with(RECORDED)).then_some(name)
 }
 
-/// The node that failed in a copy, as the original is called.
+/// The original name of the node that failed in a copy.
 pub fn failed_name(name: &str) -> &str {
     name.strip_suffix(RECORDED).unwrap_or(name)
 }

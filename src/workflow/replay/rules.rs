@@ -1,4 +1,4 @@
-//! Which nodes of a copy run for real: those that reach nothing outside of the execution.
+//! Which nodes of a copy run for real: those that reach nothing outside the execution.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ const PURE: [&str; 19] = [
 const CONDITIONAL: [&str; 4] = ["code", "removeDuplicates", "crypto", "html"];
 
 /// Words with which the code of a Code node could reach outside: n8n's task runner has `this.helpers.httpRequest` and the global
-/// `helpers`, and the owner of an n8n can allow the rest. Comments and strings count: such a node is answered from the recording.
+/// `helpers`, and the owner of an n8n can allow the rest. Comments and strings count: such a node answers from the recording.
 const REACHES_OUT: [&str; 20] = [
     "this",
     "helpers",
@@ -63,7 +63,7 @@ const REACHES_OUT: [&str; 20] = [
     "__import__",
 ];
 
-/// What an expression or code depends on besides the items: the time, chance, and what n8n keeps elsewhere.
+/// What an expression or code depends on in addition to the items: the time, randomness, and state that n8n keeps elsewhere.
 const DEPENDS_ON: [&str; 15] = [
     "$now",
     "$today",
@@ -87,7 +87,7 @@ pub(super) fn is_listed(node_type: &str) -> bool {
     node_type.strip_prefix(PACKAGE).is_some_and(|own| PURE.contains(&own) || CONDITIONAL.contains(&own))
 }
 
-/// Whether a node runs for real in a copy; otherwise it is answered from the recording.
+/// Whether a node runs for real in a copy; otherwise it answers from the recording.
 pub fn runs_for_real(node: &ParsedNode) -> bool {
     let has_credentials =
         node.member("credentials").is_some_and(|credentials| credentials.as_object().is_none_or(|all| !all.is_empty()));
@@ -117,13 +117,13 @@ fn reaches_out(code: &str) -> bool {
     code.contains("\\u") || code.split(|c| !is_word(c)).any(|word| REACHES_OUT.contains(&word))
 }
 
-/// Whether what a node outputs can differ from one run to the next with the same items.
+/// Whether a node's output for the same items can differ from one run to the next.
 pub fn depends_on_more_than_items(node: &ParsedNode) -> bool {
     let is_date = node.is(DATE_TIME) && node.parameter("operation").unwrap_or_default() == "getCurrentDate";
     is_date || node.texts.iter().any(|text| DEPENDS_ON.iter().any(|word| text.text.contains(word)))
 }
 
-/// A node as it runs for real: only members that a copy may have. A node that is disabled passes its items on.
+/// A node for running in a copy, with only the members that a copy may have. A disabled node passes its items on.
 pub(super) fn real(node: &ParsedNode) -> Members {
     const KEPT: [&str; 6] = ["id", "name", "type", "typeVersion", "position", "parameters"];
     const BEHAVIOUR: [&str; 6] =

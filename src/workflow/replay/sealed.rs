@@ -1,4 +1,4 @@
-//! The second look at a finished copy, which knows nothing of how it was made.
+//! The second check of a finished copy, which knows nothing about how it was made.
 
 use super::rules::{is_listed, runs_for_real};
 use super::{start, stub};
@@ -15,7 +15,7 @@ const ALLOWED_SETTINGS: [&str; 5] =
 /// Checks a copy.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem.
 pub(super) fn check(body: &str) -> Result<(), String> {
     let document = Document::parse(body.as_bytes()).map_err(|error| error.to_string())?;
     let settings = document.settings().map_err(|error| error.to_string())?;
@@ -31,7 +31,7 @@ pub(super) fn check(body: &str) -> Result<(), String> {
         }
         let is_stub = node.is("n8n-nodes-base.code") && node.parameter("jsCode").is_some_and(stub::is_code);
         let runs = is_stub || (is_listed(&node.node_type) && runs_for_real(&node));
-        // What cannot be read was not looked at.
+        // Parameters that cannot be read have not been checked.
         let is_read = node.raw("parameters").is_none_or(|written| written.get() == "{}" || !node.parameters.is_empty());
         if !runs || !is_read {
             return Err(format!("the node '{}' is a {}, which may reach outside", node.name, node.node_type));

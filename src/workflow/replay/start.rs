@@ -14,7 +14,7 @@ pub(super) fn by_publishing() -> Value {
            "parameters": {"events": ["activate"]}})
 }
 
-/// It starts when this path, which nobody knows, is called, and passes the files of the call on.
+/// It starts when this secret path is called, and passes on the files of the call.
 pub(super) fn by_call(path: &str) -> Value {
     json!({"id": "n8n-lens-start", "name": START, "type": WEBHOOK, "typeVersion": 2, "position": [-400, 0],
            "webhookId": path, "parameters": {"httpMethod": "POST", "path": path, "responseMode": "onReceived", "options": {}}})

@@ -1,6 +1,6 @@
 //! A node that answers from the recording: a Code node of the same name, without any other effect.
 //!
-//! Its code is always [`HEAD`], one string literal that holds the recording, [`HERE`] or [`PARTS`], and [`ANSWER`]: nothing of the
+//! Its code is always [`HEAD`], one string literal that holds the recording, [`HERE`] or [`PARTS`], and [`ANSWER`]: no part of the
 //! workflow becomes code.
 
 use crate::workflow::expression::quoted;
@@ -13,16 +13,16 @@ const HEAD: &str = "const { name, runs } = JSON.parse(";
 const HERE: &str = ");\nconst load = async (at) => runs[at];\n";
 
 /// The code after a recording that names the files of the call in which runs are, with their sizes: raw DEFLATE. n8n hands a file to the
-/// code as a JSON array with a number for each byte, which takes 0.6 s for each megabyte, so that as few bytes as possible are sent; and
-/// code has nothing but itself to unpack them with.
+/// code as a JSON array with a number per byte, which takes 0.6 s per megabyte, so as few bytes as possible are sent; and
+/// the code must unpack them itself.
 const PARTS: &str = concat!(");\n", include_str!("parts.js"));
 
-/// The code that answers. A run answers as it did if its input is the one that was recorded. With another input, each item is answered by
-/// what the same item led to in any run, where that is known: the recorded items that came from exactly this one. The hash is that of
+/// The code that answers. If a run's input is the recorded one, it answers as recorded. With another input, each item is answered with
+/// what the same item led to in any run, if known: the recorded items that came from exactly this one. The hash is that of
 /// [`recording`](crate::execution::recording).
 const ANSWER: &str = include_str!("answer.js");
 
-/// With these words a node says that it was asked something that was not recorded.
+/// The beginning of the message with which a node reports input that was not recorded.
 pub const NOT_RECORDED: &str = "n8n-lens: no recorded answer of ";
 
 /// The code of a node with this recording, which is JSON.

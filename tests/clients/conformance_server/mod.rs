@@ -219,7 +219,7 @@ impl ServerHandler for ConformanceServer {
                 () = context.cancelled() => return Ok(()),
                 change = changes.recv() => change,
             };
-            // The sink rejects what the client did not subscribe to, as it should.
+            // The sink rejects kinds that the client did not subscribe to, as it should.
             let _ = match change {
                 Ok(Change::Tools) => context.sink().notify_tool_list_changed().await,
                 Ok(Change::Prompts) => context.sink().notify_prompt_list_changed().await,

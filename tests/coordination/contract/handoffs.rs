@@ -128,7 +128,7 @@ fn a_late_report_does_not_hide_the_progress_of_the_new_assignee() {
     });
 }
 
-/// The clock stands still: the order in which things were saved decides.
+/// The clock does not advance: the order in which things were saved decides.
 #[test]
 fn a_report_is_late_only_after_notes_since_the_task_moved() {
     with_people(1, 2, async |harness: Harness| {

@@ -1,4 +1,4 @@
-//! The folder, its files, and what goes wrong with them.
+//! The folder, its files, and their failures.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -58,7 +58,7 @@ fn the_names_of_files_and_the_files_tell_nothing() {
             "{name}"
         );
     }
-    // Another folder has another key, so that names cannot be guessed, either.
+    // Another folder has another key, so names cannot be guessed either.
     other.summary();
     let key = |cached: &Cached| std::fs::read(cached.folder().join("key")).unwrap();
     assert_eq!(key(&one).len(), 32);
@@ -81,7 +81,7 @@ fn a_damaged_file_means_asking_n8n_again() {
     let places = [0, 3, 10, ends / 3, ends / 2, ends - 200, ends - 90, ends - 30, ends - 4, ends - 1];
     for (at, place) in places.into_iter().enumerate() {
         let mut damaged = sound.clone();
-        // Of a text that repeats itself, one wrong byte can stand for the same text.
+        // In repetitive text, one wrong byte can decode to the same text.
         damaged[place..].iter_mut().take(8).for_each(|byte| *byte = !*byte);
         std::fs::write(&cached.files("zst")[0], damaged).unwrap();
         assert_eq!(cached.summary(), whole, "at byte {place} of {ends}");
@@ -98,7 +98,7 @@ fn a_damaged_file_means_asking_n8n_again() {
 
 #[test]
 fn a_damaged_file_is_never_answered_from() {
-    // The frame is sound but for its checksum: everything was read before the damage can be seen.
+    // The frame is valid except for its checksum: everything is read before the damage becomes visible.
     let cached = Cached::with(large(300_000));
     let whole = cached.summary();
     let path = &cached.files("zst")[0];
@@ -171,14 +171,14 @@ fn what_was_used_least_recently_goes_first() {
         let file = std::fs::File::options().write(true).open(file).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(600)).unwrap();
     }
-    // 42 is used, so that 43 goes when there is room for two.
+    // 42 is used, so 43 is removed when there is room for two.
     summary("42", "1GB");
     let most = format!("{}kb", bytes.div_ceil(1000));
     summary("44", &most);
     assert!(is_cached("42") && is_cached("44") && !is_cached("43"));
     let held: u64 = cached.files("zst").iter().map(|file| file.metadata().unwrap().len()).sum();
     assert!(held <= bytes.div_ceil(1000) * 1000, "{held} of {bytes}");
-    // What is too large for the cache does not empty it.
+    // An execution that is too large for the cache does not empty it.
     summary("43", "1kb");
     assert!(is_cached("42") && is_cached("44") && !is_cached("43"));
     assert!(cached.files("part").is_empty());

@@ -1,4 +1,4 @@
-//! What may be shown from the cache, and what may not.
+//! Which executions may be shown from the cache, and which may not.
 
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ fn each_key_has_its_own_files_and_asks_for_itself() {
     assert!(!other(&["--offline"]).status.success(), "a key does not see what another one has fetched");
     assert!(other(&[]).status.success());
     assert_eq!(cached.bodies(), 2);
-    // A key that may not see the execution any more does not see its file, either.
+    // A key that may no longer see the execution does not see its file either.
     cached.change(|behaviour| behaviour.refused_key = Some(OTHER_KEY));
     let output = other(&[]);
     assert!(!output.status.success() && stderr(&output).contains("403"), "{}", stderr(&output));

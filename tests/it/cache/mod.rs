@@ -1,12 +1,12 @@
 //! The cache of executions, through the real binary.
 
-/// The folder, its files, and what goes wrong with them.
+/// The folder, its files, and their failures.
 mod files;
 /// Processes that are killed.
 mod kills;
-/// What may be shown from the cache, and what may not.
+/// Which executions may be shown from the cache, and which may not.
 mod looks;
-/// What people see of it.
+/// The cache as people see it.
 mod people;
 /// Several processes, and several calls.
 mod together;
@@ -30,7 +30,7 @@ const OTHER_KEY: &str = "other-key";
 #[derive(Clone)]
 struct Behaviour {
     executions: HashMap<String, Vec<u8>>,
-    /// In place of the metadata of an execution.
+    /// Sent in place of an execution's metadata.
     metadata: Option<(u16, String)>,
     /// Passed on every answer with a body.
     shape: fn(Reply) -> Reply,

@@ -1,4 +1,4 @@
-//! What people see of it.
+//! The cache as people see it.
 
 use serde_json::Value;
 

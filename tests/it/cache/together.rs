@@ -73,7 +73,7 @@ fn when_the_process_that_downloads_is_stopped_another_asks_n8n_itself() {
         assert!(output.status.success() && stderr(&output).contains("was stopped"), "{}", stderr(&output));
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     }
-    // It goes on where it was.
+    // It continues where it stopped.
     signal("CONT");
     assert!(stopped.wait().unwrap().success());
     assert_eq!(cached.files("zst").len(), 1);
@@ -169,7 +169,7 @@ fn identical_calls_share_one_download_without_a_cache() {
     let answers: Vec<_> = calls.into_iter().map(|call| text(&client.answer(call)).unwrap()).collect();
     assert!(answers.iter().all(|answer| *answer == answers[0]));
     assert_eq!(cached.bodies(), 1);
-    // The next one is asked for itself, and so is another question.
+    // A later call is sent to n8n again, and so is a different question.
     let again = client.begin("get_execution", empty_id("42"));
     let other = client.begin("get_execution", json!({"id": "42", "offset": 1}));
     text(&client.answer(again)).unwrap();
@@ -188,7 +188,7 @@ fn a_caller_that_leaves_does_not_end_what_others_wait_for() {
     client.notify("notifications/cancelled", json!({"requestId": first}));
     assert!(text(&client.answer(second)).is_ok());
     assert_eq!(cached.bodies(), 1);
-    // When all have left, n8n is not kept busy.
+    // When all callers have left, n8n is not kept busy.
     let last = client.begin("get_execution", empty_id("42"));
     eventually("the request", || cached.bodies() == 2);
     client.notify("notifications/cancelled", json!({"requestId": last}));

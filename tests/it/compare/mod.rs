@@ -70,7 +70,7 @@ fn compared(this: &Digest, other: &Digest) -> Value {
             names.sort();
             names
         };
-        // Those with the same name in their order.
+        // Nodes with the same name are compared in their order.
         let mut changed = workflow.changed;
         changed.sort_by(|one, other| one.name.cmp(&other.name));
         let changed = changed.into_iter().map(|mut node| {
@@ -125,7 +125,7 @@ fn told(comparison: &mut Value) {
     }
 }
 
-/// Removes what the reference does not know: files and errors of items, and redaction.
+/// Removes what the reference does not support: files and errors of items, and redaction.
 fn simplified(mut body: Value) -> Value {
     if let Some(data) = body["data"].as_object_mut() {
         data.remove("redactionInfo");
@@ -243,7 +243,7 @@ fn changed(mut body: Value, random: &mut Random) -> Value {
     body
 }
 
-/// Edits nodes of a workflow, of some only what does not change what they do.
+/// Edits nodes of a workflow; for some, only members that do not affect behaviour.
 fn edit(workflow: &mut Value, random: &mut Random) {
     let uuid = |random: &mut Random| json!(format!("00000000-0000-4000-8000-{:012}", random.below(9)));
     let nodes = workflow["nodes"].as_array_mut().into_iter().flatten();
@@ -435,7 +435,7 @@ fn settings_and_connections_are_compared_by_what_they_mean() {
     assert_eq!(paths(r#""a":1"#, r#""a":"1""#), ["parameters.a"]);
     assert_eq!(paths(r#""a":{"b":1,"c":2}"#, r#""a":[]"#), ["parameters.a"]);
     assert_eq!(paths(r#""a":1,"b":"caf\u00e9""#, r#" "b" : "café", "a":1"#), none);
-    // What does not change what a workflow does.
+    // Members that do not affect what a workflow does.
     let one = body(&node(""), r#"{"A":{"main":[[{"node":"B"}]]}}"#);
     let note = r#"{"name":"Note","type":"n8n-nodes-base.stickyNote","parameters":{"content":"x"}}"#;
     let moved = r#"{"position":[1,2],"notes":"x","id":"2","name":"A","type":"t","parameters":{}}"#;
@@ -482,7 +482,7 @@ fn edited_settings_are_told_with_their_values() {
             told("parameters.options.timeout", "null", "5")
         ]
     );
-    // Long ones are cut, secrets masked on request.
+    // Long values are cut, secrets masked on request.
     let long = parameters(&format!(r#""code":"{}""#, "é".repeat(500)));
     let told_of_long = values(&long, &parameters(r#""code":[]"#), false);
     assert_eq!(told_of_long, [told("parameters.code", "[]", &format!("\"{}…[+380 chars]\"", "é".repeat(120)))]);
@@ -490,7 +490,7 @@ fn edited_settings_are_told_with_their_values() {
         |value: &str| parameters(&format!(r#""headers":[{{"name":"Authorization","value":"{value}"}}],"n":1"#));
     let masked = values(&header("new"), &header("old"), true);
     assert_eq!(masked, [told("parameters.headers[].value", "\"[redacted]\"", "\"[redacted]\"")]);
-    // Versions of nodes that changed nothing else, and ids that the editor makes.
+    // Versions of nodes that changed nothing else, and ids that the editor generates.
     let versions = |this: &str, other: &str| {
         let difference = compare(&[node("A", this).replace(":3", ":4")], &[node("A", other)], false);
         (difference.cosmetic, difference.changed.iter().map(|node| node.paths.len()).sum::<usize>())
@@ -508,7 +508,7 @@ fn edited_settings_are_told_with_their_values() {
     assert_eq!(compare(&twice(r#""a":0"#), &twice(r#""a":1"#), false).changed.len(), 1);
 }
 
-/// Executions have all default parameters, saved workflows have not.
+/// Executions have all default parameters, saved workflows do not.
 #[test]
 fn defaults_that_n8n_fills_in_are_no_edits() {
     let body = |nodes: &Value| {
@@ -519,7 +519,7 @@ fn defaults_that_n8n_fills_in_are_no_edits() {
     let mut compared = 0;
     for (name, execution) in bodies() {
         let filled = execution["workflowData"]["nodes"].clone();
-        // What the editor saves: neither notices, nor what is empty, nor the commonest choices.
+        // The editor saves neither notices, nor empty values, nor the most common choices.
         let mut saved = filled.clone();
         let (mut removed, mut empty) = (0, 0);
         for parameters in
@@ -544,7 +544,7 @@ fn defaults_that_n8n_fills_in_are_no_edits() {
                 "{name}"
             );
         }
-        // An edit shows in addition to them.
+        // An edit shows up in addition to them.
         let mut edited = saved.clone();
         edited[0]["parameters"]["path"] = json!("another");
         assert_eq!(compare(&filled, &edited).unwrap().changed.len(), 1, "{name}");

@@ -1,4 +1,4 @@
-//! What a comparison must be, from whole values, as simply as possible.
+//! The correct result of a comparison, computed from whole values, as simply as possible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub fn compare(this: &Value, other: &Value) -> Value {
     for (at, (name, _)) in of_other.iter().enumerate() {
         if !order.contains(&name.as_str()) {
             let before = of_other[..at].iter().rev().map(|(before, _)| before);
-            // The ones that were put there before it come first.
+            // Nodes that were placed before it come first.
             let last = before.clone().find(|before| order.contains(&before.as_str()));
             let place = last.map_or(0, |last| order.iter().position(|name| name == last).unwrap() + 1);
             order.insert(place, name);
@@ -104,7 +104,7 @@ fn status(node: &Value) -> String {
     }
 }
 
-/// Items of each main output over all runs, up to the last one with items; at least so many.
+/// Items of each main output over all runs, up to the last one with items; at least `least` outputs.
 fn outputs(node: &Value, least: usize) -> Vec<u64> {
     let mut counts = vec![0; least];
     for run in runs(node) {
@@ -227,7 +227,7 @@ fn leaves(path: &str, places: &[usize], value: &Value, found: &mut Vec<Leaf>) {
 /// The values of a node by path, each with its places in arrays.
 type Settings = BTreeMap<String, Vec<(Vec<usize>, Value)>>;
 
-/// The nodes of a workflow, those with the same name in their order: what counts of each, and what is cosmetic.
+/// The nodes of a workflow, equal names in their order: the settings that matter for each, and the cosmetic ones.
 fn settings(workflow: &Value) -> BTreeMap<(String, usize), [Settings; 2]> {
     let mut named = BTreeMap::new();
     let nodes = workflow["nodes"].as_array().into_iter().flatten();
@@ -261,7 +261,7 @@ fn is_empty(values: &[(Vec<usize>, Value)]) -> bool {
     values.iter().all(|(_, value)| empty.contains(value))
 }
 
-/// Whether one workflow has its defaults filled in and the other has not.
+/// Whether one workflow has its defaults filled in and the other does not.
 fn is_filled(pairs: &[(&Settings, &Settings)]) -> bool {
     let added = |one: &Settings, other: &Settings| {
         let is_new = |path: &String| !other.keys().any(|known| parameter(known) == parameter(path));
@@ -291,7 +291,7 @@ fn is_default(path: &str, one: &Settings, other: &Settings) -> bool {
         && (is_empty(values) || (is_new && (is_whole || is_locator)) || (!is_new && is_of_element))
 }
 
-/// The paths that differ, without those below another one, and without an empty container that the other one fills.
+/// The paths that differ, excluding those below another such path, and an empty container that the other side fills.
 fn different(this: &Settings, other: &Settings) -> Vec<String> {
     let all: BTreeSet<_> = this.keys().chain(other.keys()).collect();
     let mut all: Vec<_> = all.into_iter().filter(|path| this.get(*path) != other.get(*path)).collect();

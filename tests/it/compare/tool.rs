@@ -59,7 +59,7 @@ fn bad(id: u64) -> Value {
     })
 }
 
-/// What is different about the bad one.
+/// The differences of the bad execution.
 fn expected(id: &str, with: &str) -> Value {
     json!({"id": id, "with": with, "same": 1, "nodes": [
         {"nodeName": "Read", "ms": [700, 50], "newFields": ["password"],

@@ -27,14 +27,14 @@ fn written(value: &Option<Excerpt>) -> Option<Value> {
     serde_json::from_str(&text).ok()
 }
 
-/// Nodes of several runs, outputs and items; a lone surrogate stands as n8n writes it.
+/// Nodes of several runs, outputs and items; a lone surrogate is written as n8n writes it.
 fn body(random: &mut Random) -> Value {
     let item = |random: &mut Random| {
         let text = random.pick(&["a", "é", "\u{1f600}", "LONE", ""]);
         json!({"json": {"id": random.below(1000), "list": [{"price": random.below(3)}, text], "a.b": null, "token": "s"}})
     };
     let mut nodes = serde_json::Map::new();
-    // n8n's own order is that of execution, not of names.
+    // n8n's own order is the order of execution, not of names.
     for name in ["Z", "A", "constructor", "M \u{1f600}"] {
         let runs: Vec<_> = (0..1 + random.below(2))
             .map(|at| {

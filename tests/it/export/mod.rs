@@ -12,7 +12,7 @@ use crate::fixtures;
 use crate::support::binary;
 use crate::support::n8n_store::{N8nFolder, flatten_data, id};
 
-/// The rows of whole executions, the simple way.
+/// The rows of whole executions, computed the simple way.
 mod reference;
 /// Traces.
 mod traces;
@@ -26,7 +26,7 @@ fn export(store: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     command
 }
 
-/// What an export prints; it must succeed.
+/// The output of an export; it must succeed.
 fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -41,7 +41,7 @@ fn rows(store: impl AsRef<OsStr>, kind: &str, more: &[&str]) -> Vec<Value> {
     parsed(&printed(&mut export(store, &[&["--rows", kind], more].concat())))
 }
 
-/// Executions from real bodies, each with an id of its own.
+/// Executions from real bodies, each with its own id.
 fn bodies() -> Vec<Value> {
     let named = fixtures::executions().into_iter().chain(fixtures::scenarios()).chain(fixtures::questions());
     let bodies = named.filter(|(_, body)| body.len() < LARGEST).map(|(_, body)| fixtures::parse(&body));
@@ -59,7 +59,7 @@ fn run(start: u64, sources: &Value, outputs: &Value) -> Value {
         "executionStatus": "success", "source": sources, "data": outputs})
 }
 
-/// What real bodies lack: shuffled nodes, an output that is not there, indices that are none, a run that a crash has recovered.
+/// Cases that real bodies lack: shuffled nodes, a missing output, invalid indices, a run recovered after a crash.
 fn odd(id: u64) -> Value {
     let item = |n: u64| json!({"json": {"n": n, "text": "\u{2028}\u{7f}\"\\"}, "pairedItem": [{"item": n}, {"item": 0, "input": 1}]});
     let mut failed = run(3, &json!([{"previousNode": "Z start"}, null]), &Value::Null);
@@ -95,7 +95,7 @@ fn save(store: &N8nFolder, bodies: &[Value]) {
     connection.execute_batch("COMMIT").unwrap();
 }
 
-/// Everything that is exported must be what the simple way makes of the bodies.
+/// Everything that is exported must equal what the simple way derives from the bodies.
 fn compare(store: &Path, bodies: &[Value], has_versions: bool, is_bundle: bool) {
     let bodies: Vec<_> = bodies.iter().filter(|body| body["status"] != "running").collect();
     for (kind, expected) in [
@@ -106,7 +106,7 @@ fn compare(store: &Path, bodies: &[Value], has_versions: bool, is_bundle: bool) 
         let found = rows(store, kind, &[]);
         for (found, mut expected) in found.iter().zip(expected.iter().cloned()) {
             if is_bundle && kind == "executions" {
-                // There it is the inside of a JSON string.
+                // There it is the content of a JSON string.
                 let body = bodies.iter().find(|body| body["id"] == expected["executionId"]).unwrap();
                 expected["textBytes"] = json!(json!(flatten_data(body)).to_string().len() - 2);
             }
@@ -138,7 +138,7 @@ fn rows_of_bundles_are_those_of_the_bodies() {
     let bodies: Vec<_> = bodies().into_iter().take(30).chain([odd(500)]).collect();
     bodies.iter().for_each(|body| drop(store.save_bundle(body)));
     compare(store.path(), &bodies, true, true);
-    // One bundle alone knows its ids and its data, and nothing of the columns.
+    // A single bundle knows its ids and its data, but none of the columns.
     let file = store.save_bundle(&odd(501));
     let expected = reference::items(&odd(501));
     let mut copied: Vec<_> = rows(&file, "items", &[]);
@@ -297,7 +297,7 @@ fn what_cannot_be_read_is_said() {
     let connection = store.open();
     store.save_with(&connection, &odd(1));
     let mut other = odd(2);
-    // No data row, data in another place, text that is none, deleted, no data.
+    // No data row, data in another place, data that is not text, deleted, no data.
     store.save_row(&connection, &other);
     (other["id"], other["storedAt"]) = (json!("3"), json!("s3"));
     store.save_row(&connection, &other);
@@ -400,7 +400,7 @@ fn memory_does_not_grow_with_an_execution() {
     }
 }
 
-/// How long the text of an execution is in the store.
+/// The length of an execution's text in the store.
 fn text_bytes(body: &Value) -> usize {
     flatten_data(body).len()
 }

@@ -34,7 +34,7 @@ pub(super) fn is_copied(body: &Value, run: &Value) -> bool {
     body["retryOf"].is_string() && start < own.as_millisecond() as f64
 }
 
-/// The runs of an execution's own, with their nodes and numbers.
+/// An execution's own runs, with their nodes and numbers.
 pub(super) fn own_runs(body: &Value) -> Vec<(String, usize, Value)> {
     let nodes = run_data(body);
     let runs = nodes.iter().flat_map(|(node, runs)| {

@@ -74,7 +74,7 @@ fn every_execution_that_ended_is_a_trace() {
         );
         let failed = matches!(body["status"].as_str(), Some("error" | "crashed"));
         assert_eq!(root["status"]["code"], if failed { 2 } else { 1 });
-        // Its runs, each in it or in a run of it.
+        // Its runs, each inside it or inside another of its runs.
         let of_trace: Vec<_> = spans.iter().filter(|span| span["traceId"] == root["traceId"]).collect();
         let runs = reference::own_runs(body);
         let timed: Vec<_> = runs.iter().filter(|(_, _, run)| run["startTime"].is_number()).collect();

@@ -15,7 +15,7 @@ use super::{answer, assert_same, debug, read, read_escaped};
 use crate::fixtures;
 use crate::flatten::{Share, stored};
 
-/// Runs and windows that are asked for.
+/// The runs and windows of the questions.
 const QUESTIONS: [(Option<u64>, std::ops::Range<u64>); 5] =
     [(None, 0..50), (Some(0), 0..50), (Some(1), 1..3), (Some(9), 0..1), (None, 20..70)];
 
@@ -28,7 +28,7 @@ fn the_summary_of_every_fixture_is_that_of_its_body() {
     compare_summaries(0..1_000_000);
 }
 
-/// Compares the summaries of all executions of so many bytes.
+/// Compares the summaries of all executions with this many bytes.
 fn compare_summaries(bytes: Range<usize>) {
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
         let truth = SummaryProjection.read_from(&body[..]).unwrap();
@@ -146,7 +146,7 @@ fn a_run_is_chosen_and_its_inputs_are_found_as_in_the_body() {
     let items = |from: u64| (from..from + 30).map(item).collect::<Vec<_>>();
     let long = "n".repeat(300);
     let mut run_data = json!({
-        // It comes after what it feeds, feeds itself, and failed in the middle.
+        // It comes after the node that it feeds, feeds itself, and failed in the middle.
         "Merge": [
             run(&[("A", 0, 1), ("B", 1, 0)], "success", &[&items(0)]),
             run(&[("Merge", 0, 0), ("B", 0, 0)], "error", &[&items(7), &[]]),

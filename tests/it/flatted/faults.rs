@@ -1,4 +1,4 @@
-//! Texts that are broken, hostile, or of an unknown form.
+//! Texts that are broken, hostile, or in an unknown format.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -97,13 +97,13 @@ fn a_text_that_stands_for_terabytes_is_given_up() {
         ReadError::Fault(fault) => assert_eq!(fault.kind, FaultKind::Expansion),
         error => panic!("{error}"),
     }
-    // What is not kept is not followed.
+    // Elements that are not kept are not followed.
     let mut flat = Flatted::new(Box::new(text.as_bytes()));
     let mut cursor = Cursor::over(Expansion::new(&mut flat, Pruner::new(Keep::Members(&[]), 0..0)));
     cursor.skip().unwrap();
 }
 
-/// A source that is there for a few reads.
+/// A source that is available for a few reads.
 struct Cancelled<'a>(&'a [u8], usize);
 
 impl ReadAt for Cancelled<'_> {
@@ -145,7 +145,7 @@ fn counting_what_many_nodes_share_is_bounded_too() {
     assert!(matches!(cursor.skip(), Err(ReadError::Fault(fault)) if fault.kind == FaultKind::Expansion));
 }
 
-/// A source that fails, or is slow to be left.
+/// A source that fails, or that takes long to cancel.
 struct Failing<'a> {
     text: &'a [u8],
     from: u64,

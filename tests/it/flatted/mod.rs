@@ -1,12 +1,12 @@
-//! Executions as n8n stores them: every view is that of the body, byte for byte.
+//! Executions as n8n stores them: every view equals that of the body, byte for byte.
 
 /// Every fixture, from its body and from the store.
 mod equality;
-/// Texts that are broken, hostile, or of an unknown form.
+/// Texts that are broken, hostile, or in an unknown format.
 mod faults;
 /// How much of a stored text is read.
 mod reading;
-/// What n8n's redaction hides.
+/// The data that n8n's redaction hides.
 mod redaction;
 
 use std::fmt::Debug;
@@ -38,7 +38,7 @@ fn read_text<P: StoredProjection>(projection: &P, stored: &Stored, data: Flatted
     projection.read_stored(StoredExecution { reveal, ..stored.with_data(data) })
 }
 
-/// The answer about a node as an agent gets it, second pass included.
+/// The answer about a node as an agent receives it, second pass included.
 fn answer(projection: &NodeProjection, read: impl Fn(&NodeProjection) -> Result<NodeView, Error>) -> String {
     let (mut projection, mut view) = (projection.clone(), read(projection).unwrap());
     if let Some(again) = projection.second_pass(&view) {

@@ -13,11 +13,11 @@ use super::read_from;
 use crate::flatten::{escape, unescape};
 use crate::large_store::LargeStore;
 
-/// A file that counts the bytes that are read of it.
+/// A file that counts the bytes read from it.
 struct Counting {
     file: File,
     read: u64,
-    /// The end of what was read.
+    /// The end of the part that was read.
     reached: u64,
     /// Whether the reader announced that most of it will be read.
     expects_all: bool,
@@ -54,7 +54,7 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
     assert_eq!(summary.nodes.iter().map(|node| node.items).collect::<Vec<_>>(), [3000; 6]);
     let len = data.len();
     assert!(!data.expects_all);
-    // The items themselves come first, without what is in them.
+    // The items themselves come first, without their content.
     assert!(data.read * 8 < len && data.read < data.reached + 100, "{} bytes of {len}", data.read);
 
     for window in [0..50, 1500..1550, 2950..3000] {
@@ -65,7 +65,7 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
         assert_eq!(view.run.unwrap().outputs.lists[0].total, 3000);
         assert_eq!(view.inputs[0].list.as_ref().unwrap().total, 3000);
         assert!(data.expects_all);
-        // It is scanned as far as the last item; chunks near the beginning are read again for what is in them.
+        // It is scanned as far as the last item; chunks near the beginning are read again for the content.
         let again = data.read.saturating_sub(data.reached);
         assert!(again * 5 < len, "{} bytes of {len} up to {}", data.read, data.reached);
     }
@@ -73,11 +73,11 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
 
 #[test]
 fn items_in_another_order_are_read_at_most_four_times() {
-    // 13 MB fit into what is held.
+    // 13 MB fit into memory.
     read_shuffled(5_000, 4);
 }
 
-/// Reads items in another order than the stored one, the text at most so many times.
+/// Reads items in another order than the stored one, reading the text at most `times` times.
 fn read_shuffled(items: usize, times: u64) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data.flatted");
@@ -88,7 +88,7 @@ fn read_shuffled(items: usize, times: u64) {
     assert!(data.read <= times * data.len(), "{} bytes of {}", data.read, data.len());
 }
 
-/// A flatted text of several chunks, in which escapes of all kinds lie on all their borders.
+/// A flatted text of several chunks, with escapes of all kinds on all their borders.
 fn with_escapes(shift: usize) -> String {
     let pieces = ["a", "\\\\", "\\\"", "é", "\\\\\\\"", "\\n", "\\\\\\\\", "{[,"];
     let word = |at: usize| pieces[at * 7 % pieces.len()].repeat(at % 6);
@@ -97,7 +97,7 @@ fn with_escapes(shift: usize) -> String {
     format!("[[\"1\",{}],\"{}\",{}]", references.join(","), "x".repeat(shift), strings.join(","))
 }
 
-/// All that a text stands for, or its fault.
+/// The full value of a text, or its fault.
 fn whole(mut flat: Flatted<'_>) -> Result<Vec<u8>, String> {
     let batches = Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0));
     let texts: Result<Vec<_>, _> = batches.map(|batch| batch.map(|batch| batch.text)).collect();
@@ -151,7 +151,7 @@ fn an_escape_that_a_flatted_text_cannot_have_is_named_with_its_place() {
         (sound.replacen(r#",\""#, r#",""#, 1), "invalid escape at byte 6"),
         (sound.replacen(r#",\""#, r#",\n"#, 1), "invalid escape at byte 6"),
         (format!(r"{}\t{}", &sound[..far], &sound[far..]), ""),
-        // It lies in two chunks, and the second one has no other.
+        // It spans two chunks, and the second one contains no other.
         (format!(r#"[\"{}\{}"#, "x".repeat(65_532), "n".repeat(70_000)), "invalid escape at byte 65534"),
     ] {
         let said = whole(Flatted::escaped(Box::new(broken.as_bytes()))).unwrap_err();

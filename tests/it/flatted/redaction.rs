@@ -1,4 +1,4 @@
-//! What n8n's redaction hides: n8n stores everything, and redacts what it sends.
+//! The data that n8n's redaction hides: n8n stores everything, and redacts what it sends.
 
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{answer, assert_same, debug, read};
 use crate::flatten::{Share, stored};
 
-/// What n8n does to an execution whose items it clears.
+/// The effect of n8n's redaction on an execution whose items it clears.
 fn redact(mut body: Value, reason: &str) -> Value {
     let result = &mut body["data"]["resultData"];
     for task in result["runData"].as_object_mut().unwrap().values_mut().flat_map(|runs| runs.as_array_mut().unwrap()) {
@@ -20,7 +20,7 @@ fn redact(mut body: Value, reason: &str) -> Value {
             }
         }
         redact_error(task);
-        // Indexing made members that were not there.
+        // Indexing created members that did not exist.
         task.as_object_mut().unwrap().retain(|_, value| !value.is_null());
     }
     redact_error(result);
@@ -122,7 +122,7 @@ fn an_execution_that_its_policy_hides_is_answered_as_from_the_body_that_n8n_reda
         ("webhook", Value::Null, json!({"redactionPolicy": "non-manual"}), true),
         ("manual", Value::Null, json!({"redactionPolicy": "non-manual"}), false),
         ("webhook", Value::Null, none.clone(), false),
-        // Forms that are not known yet hide.
+        // Unknown formats hide the data.
         ("manual", json!({"version": 3, "production": false}), none.clone(), true),
         ("manual", json!({"version": 1, "policy": "some-new-policy"}), none, true),
     ];

@@ -2,7 +2,7 @@
 //! disconnect. Afterwards, everything is as before.
 //!
 //! In the first phase, n8n fails but all clients wait, so that the limit of requests is exact. The second phase is the
-//! load. The long forms also measure what is left, and print it. They have a warm-up, a short form of the load,
+//! load. The long forms also measure the remaining resources, and print them. They have a warm-up, a short form of the load,
 //! so that permanent allocations (the arenas of the allocator) exist before memory is measured:
 //! `cargo test --release --test it load:: -- --ignored --nocapture`.
 
@@ -142,7 +142,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Puts a server under load, and checks what is left.
+/// Puts a server under load, and checks the remaining resources.
 fn withstand(mut transport: impl Transport, n8n: &Arc<N8n>, server: &Server, times: &Times) {
     let fresh = Vitals::of(transport.pid());
     let work = Work::new(&mut transport, n8n);

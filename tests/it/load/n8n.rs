@@ -78,7 +78,7 @@ impl N8n {
         }
     }
 
-    /// All requests are counted but those for the names of workflows, whose bodies are not read to their ends.
+    /// All requests are counted except those for the names of workflows, whose bodies are not read to the end.
     fn reply(&self, request: &Request) -> Reply {
         let rest = request.path.strip_prefix("/api/v1/").unwrap_or_default();
         let pinned = request.query("excludePinnedData").is_none();
@@ -158,7 +158,7 @@ impl N8n {
 pub struct Reading {
     from: Instant,
     to: Instant,
-    /// Whether everything was sent that was to be sent.
+    /// Whether everything was sent that should have been.
     pub whole: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an entry contains.
+//! The content of an entry.
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn every_client_connects_over_http_in_its_own_form() {
         for secret in [KEY, "the-token"] {
             assert!(!home.text(file).contains(secret) && !done.said().contains(secret), "{client}");
         }
-        // From one kind to the other and back; without a token of its own, the entry keeps what it has.
+        // From one kind to the other and back; without its own token, the entry keeps its credentials.
         let remote = home.text(file);
         home.write(&[client, "--http", MCP]);
         assert_eq!(home.text(file), remote);
@@ -208,7 +208,7 @@ fn the_launcher_that_started_it_starts_it_again() {
         (&json!(binary()), &json!(["--read-only"]))
     );
 
-    // A link in PATH is what stays at its place.
+    // A link in PATH stays in place.
     std::os::unix::fs::symlink(binary(), home.path("n8n-lens")).unwrap();
     home.write_with(&["gemini"], &[("PATH", &format!("/nowhere:.:{}", home.path("").display()))]);
     assert_eq!(home.entry("gemini")["command"], json!(home.path("n8n-lens")));
@@ -246,7 +246,7 @@ fn missing_and_unfit_settings_are_named() {
         let done = Home::new().setup_with(arguments, &[variable]);
         assert!(done.refused(2).contains(expected) && !done.err.contains("pass@"), "{}", done.err);
     }
-    // What is removed needs no settings.
+    // Removing an entry needs no settings.
     let home = Home::new();
     home.write(&["cursor"]);
     home.write_with(&["cursor", "--remove"], &[("N8N_URL", ""), ("N8N_API_KEY", "")]);

@@ -1,4 +1,4 @@
-//! What happens to a file.
+//! The effect on a file.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -8,7 +8,7 @@ use crate::support::http_client::HttpServer;
 
 use super::{CLIENTS, Home, KEY, URL, file_of, n8n, servers};
 
-/// A file with comments, another server, and order and white space of its own.
+/// A file with comments, another server, and its own order and white space.
 fn written_by_hand(client: &str) -> String {
     let json = "{\n\t\"theme\" : \"dark\",\n\t\"SERVERS\": {\n\t\t\"zebra\": { \"command\": \"z\", \"env\": { \"Z_TOKEN\": \"zebra-secret\" } }\n\t},\n\t\"numbers\": [1,2,   3.50],\n\t\"last\": null\n}\n";
     let json = json.replace("SERVERS", servers(client));
@@ -72,7 +72,7 @@ fn what_others_have_written_stays_and_remove_undoes() {
             let added = home.text(file);
             assert_ne!(added, before);
             assert_eq!(added.matches('\n').count(), added.matches(line_break).count(), "{client}: {added:?}");
-            // Every old line is there, in order; one may have got a comma.
+            // Every old line is there, in order; one may have gained a comma.
             let mut rest = added.lines();
             for line in before.lines() {
                 let comma = line.replacen(" } }", " } },", 1);

@@ -1,8 +1,8 @@
-//! `n8n-lens setup`, with a home folder of its own.
+//! `n8n-lens setup`, with its own home folder.
 
-/// What an entry contains.
+/// The content of an entry.
 mod entries;
-/// What happens to a file.
+/// The effect on a file.
 mod files;
 /// The file with the skill.
 mod skills;
@@ -46,7 +46,7 @@ fn file_of(client: &str) -> &'static str {
 /// A home folder, in which the commands also run.
 struct Home(tempfile::TempDir);
 
-/// What a command has done.
+/// The result of a command.
 struct Done {
     code: Option<i32>,
     /// Standard output.
@@ -134,7 +134,7 @@ impl Home {
         Done { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Runs `setup --write`, which must succeed. The check after it fails, since no n8n is there.
+    /// Runs `setup --write`, which must succeed. The check afterwards fails, since there is no n8n.
     fn write(&self, arguments: &[&str]) -> Done {
         self.write_with(arguments, &[])
     }

@@ -82,7 +82,7 @@ fn what_is_not_possible_is_refused() {
     assert_eq!(done.code, Some(2), "{}", done.out);
     assert!(done.err.contains("Claude Desktop reads no folder of skills"), "{}", done.err);
     assert_eq!(home.setup(&["cursor", "--skill", "--http", "http://127.0.0.1:3000/mcp"]).code, Some(2));
-    // A project may not lead out of itself.
+    // A project may not lead outside itself.
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir_all(home.path(".cursor")).unwrap();
     symlink(outside.path(), home.path(".cursor/skills")).unwrap();

@@ -119,7 +119,7 @@ fn what_the_store_cannot_give_comes_from_the_api_and_says_so() {
     // n8n is asked, and refuses such an id.
     let said = complaint(&mut with_api(&["summary", uuid]));
     assert!(said.contains("n8n returned 400"), "{said}");
-    // What the store should have does not come from elsewhere.
+    // An execution that the store should have is not read from elsewhere.
     let said = complaint(&mut with_api(&["summary", "99"]));
     assert!(said.contains("Execution '99' not found in n8n's store"), "{said}");
     let asked: Vec<_> = n8n.requests().into_iter().map(|request| request.path).collect();
@@ -130,7 +130,7 @@ fn what_the_store_cannot_give_comes_from_the_api_and_says_so() {
 fn what_n8n_redacts_is_shown_only_with_reveal_which_is_logged() {
     let store = N8nFolder::wal();
     let mut body = execution("a_small_success", 7);
-    // As n8n takes it down when an execution begins.
+    // As n8n records it when an execution begins.
     body["data"]["executionData"]["runtimeData"]["redaction"] =
         json!({"version": 2, "production": true, "manual": true});
     store.save(&body);

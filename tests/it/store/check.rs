@@ -6,7 +6,7 @@ use super::{execution, lens, printed};
 use crate::server;
 use crate::support::n8n_store::N8nFolder;
 
-/// What is printed, and the exit code.
+/// The output, and the exit code.
 fn check(store: &N8nFolder) -> (String, Option<i32>, String) {
     let output = lens(store.path(), &["check"]).output().unwrap();
     (printed(&output), output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())

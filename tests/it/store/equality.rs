@@ -1,4 +1,4 @@
-//! The same answers as from n8n's API, byte for byte but for `source`.
+//! The same answers as from n8n's API, byte for byte except for `source`.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::mcp_client::McpClient;
 use crate::support::n8n_store::N8nFolder;
 use crate::{fixtures, server};
 
-/// All fixtures that are executions with a workflow, each with an id of its own.
+/// All fixtures that are executions with a workflow, each with its own id.
 fn executions() -> Vec<(String, Value)> {
     let names = fixtures::executions().into_iter().map(|(name, _)| name);
     let bodies = names.enumerate().map(|(at, name)| (name.clone(), execution(&name, 1000 + at as u64)));
@@ -32,7 +32,7 @@ fn assert_equal(store: &N8nFolder, bodies: &[(String, Value)]) {
     let n8n = server::n8n(served);
     let (mut api, mut stored) = (McpClient::start(&n8n.url()), client(store));
     for (name, body) in bodies {
-        // Only the store shows whether n8n is running: here it is, while an execution is.
+        // Only the store shows whether n8n is running: here it is, as long as an execution is.
         let _n8n = (body["status"] == "running").then(|| {
             let n8n = store.open();
             n8n.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).unwrap();

@@ -1,4 +1,4 @@
-//! Texts that cost more to expand than to read: items in another order than they are stored in, and references that multiply.
+//! Texts that cost more to expand than to read: items in another order than the stored one, and references that multiply.
 
 use serde_json::{Value, json};
 

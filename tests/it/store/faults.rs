@@ -1,4 +1,4 @@
-//! What can go wrong with a store: each is an error that says what to do, and nothing is shown as if it were whole.
+//! Failures of a store: each is an error that says what to do, and nothing incomplete is shown as complete.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn store() -> N8nFolder {
     store
 }
 
-/// What is said about execution 7, which must not name a place on this machine.
+/// The message about execution 7, which must not name a place on this machine.
 fn said(store: &N8nFolder) -> String {
     let said = complaint(&mut lens(store.path(), &["summary", "7"]));
     assert!(!said.contains(store.path().to_str().unwrap()), "{said}");

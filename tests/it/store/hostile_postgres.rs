@@ -1,4 +1,4 @@
-//! Servers at a `postgres://` address that are silent, or send more than anyone asked for.
+//! Servers at a `postgres://` address that are silent, or send more than requested.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ mod slow {
             let refusal = text(&client.answer(id)).unwrap_err();
             assert!(refusal.contains("did not answer"), "{server:?}: {refusal}");
             assert!(begun.elapsed() < SOON, "{server:?}: {:?}", begun.elapsed());
-            // Threads that have nothing to do end after 10 s.
+            // Idle threads end after 10 s.
             let begun = Instant::now();
             eventually("the threads have ended", || held(client.pid()).0 <= before.0 + 2);
             assert!(begun.elapsed() < Duration::from_secs(20), "{server:?}: {:?}", begun.elapsed());

@@ -1,5 +1,5 @@
-//! Database files that someone made to look like n8n's: what is computed instead of stored is refused, and nothing runs
-//! without an end.
+//! Database files forged to look like n8n's: computed values in place of stored ones are refused, and nothing runs
+//! forever.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn store() -> N8nFolder {
     store
 }
 
-/// Stores whose tables are not tables, each with what is said about it.
+/// Stores whose tables are not tables, each with the expected message.
 fn computed() -> Vec<(String, &'static str)> {
     let drop = |table: &str| format!("DROP TABLE {table};");
     let (rows, data) = (drop("execution_entity"), drop("execution_data"));
@@ -61,7 +61,7 @@ fn computed() -> Vec<(String, &'static str)> {
             ),
             "execution_data has no column data",
         ),
-        // A view that says that it is a table.
+        // A view that claims to be a table.
         (
             format!(
                 "{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS} WHERE i < 0; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'table' WHERE name = 'execution_entity'"
@@ -106,7 +106,7 @@ fn what_is_computed_takes_no_memory() {
     }
 }
 
-/// A store with tables whose rows find each other only by comparing all with all.
+/// A store with tables whose rows can only be joined by comparing all with all.
 fn slow() -> N8nFolder {
     let store = store();
     store.run(

@@ -68,7 +68,7 @@ fn lists_are_those_of_the_api_with_every_filter() {
         loop {
             let (expected, mut found) = (call(&mut api, &arguments), call(&mut stored, &arguments));
             assert_eq!(found.as_object_mut().unwrap().remove("source"), Some(json!("store")));
-            // Only the store tells the version of the workflow.
+            // Only the store reports the version of the workflow.
             for execution in found["data"]["executions"].as_array_mut().unwrap() {
                 let version = execution.as_object_mut().unwrap().shift_remove("version").unwrap();
                 assert_eq!(version.as_str().unwrap().len(), 8, "{execution}");

@@ -18,11 +18,11 @@ mod check;
 mod equality;
 /// Texts whose references are out of order, or multiply.
 mod expensive;
-/// What can go wrong.
+/// Failures of a store.
 mod faults;
 /// Servers that are silent or send too much.
 mod hostile_postgres;
-/// Database files that someone made to look like n8n's.
+/// Database files forged to look like n8n's.
 mod hostile_sqlite;
 /// Lists, filters and searches.
 mod list;
@@ -41,7 +41,7 @@ mod scale;
 #[cfg(target_os = "linux")]
 mod undisturbed;
 
-/// The binary with a store and nothing else of n8n.
+/// The binary with a store, and no other access to n8n.
 fn lens(store: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(arguments).arg("--store").arg(store).env_clear().env("N8N_LENS_LOCALE", "en");
@@ -55,7 +55,7 @@ fn answer(command: &mut Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What a command that must fail says; nothing of it is on standard output.
+/// The message of a command that must fail; it prints nothing to standard output.
 fn complaint(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stderr.clone()).unwrap();

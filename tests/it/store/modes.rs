@@ -66,7 +66,7 @@ fn read_only(folder: &Path, arguments: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// A command run by another user, who may read everything in `folder`; `None` without the rights to do so.
+/// A command run by another user, who may read everything in `folder`; `None` without permission to do so.
 fn other_user(folder: &Path, arguments: &[&str]) -> Option<(Command, tempfile::TempDir)> {
     use std::os::unix::fs::PermissionsExt;
 
@@ -151,7 +151,7 @@ fn a_log_whose_index_comes_a_moment_later_is_read() {
     let (index, aside) = (killed.path().join("database.sqlite-shm"), killed.path().join("aside"));
     std::fs::rename(&index, &aside).unwrap();
     std::thread::scope(|scope| {
-        // As n8n starts.
+        // Like a starting n8n.
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(300));
             std::fs::rename(&aside, &index).unwrap();
@@ -283,7 +283,7 @@ fn an_execution_that_ran_when_n8n_was_killed_does_not_run() {
     let nothing_saved = summary(copy.path(), "12");
     assert!(notes(&nothing_saved).contains("n8n is not running. This execution does not go on"), "{nothing_saved}");
     assert!(notes(&nothing_saved).contains("n8n had saved no run data"), "{nothing_saved}");
-    // n8n no longer cares about one that has ended.
+    // n8n ignores one that has ended.
     assert!(summary(copy.path(), "7")["data"].get("notes").is_none());
 }
 

@@ -232,7 +232,7 @@ fn tls_is_as_the_variables_say() {
     }
     let said = complaint(&mut lens(postgres.url_for("lens", "?sslmode=require"), &["summary", "7"]));
     assert!(said.contains("The encrypted connection"), "{said}");
-    // A server that does not encrypt.
+    // A server without encryption.
     let plain = Proxy::start(postgres.url(), usize::MAX, usize::MAX);
     plain.refuse_tls.store(1, Ordering::SeqCst);
     let mut command = lens(plain.url(postgres.url()), &["summary", "7"]);
@@ -278,7 +278,7 @@ fn an_execution_that_n8n_writes_meanwhile_is_one_snapshot() {
     postgres.save(&large(7));
     let expected = answer(&mut lens(postgres.url(), &["node", "7", "HTTP Request", "--offset", "880"]));
     let slow = Proxy::start(postgres.url(), usize::MAX, 0);
-    // It vanishes once the text is on its way.
+    // It is deleted once the text is on its way.
     slow.prune_at.store(100_000, Ordering::SeqCst);
     *slow.prune.lock().unwrap() = Some(postgres.url().to_owned());
     let read = answer(&mut lens(slow.url(postgres.url()), &["node", "7", "HTTP Request", "--offset", "880"]));
@@ -287,7 +287,7 @@ fn an_execution_that_n8n_writes_meanwhile_is_one_snapshot() {
     assert!(said.contains("not found in n8n's store"), "{said}");
 }
 
-/// An execution with one large item, in which `note` stands.
+/// An execution with one large item that contains `note`.
 fn noted(id: u64, note: &str) -> Value {
     let mut body = execution("b_http_500", id);
     let item = json!({"json": {"note": note, "total": id * 100, "filler": "x".repeat(200_000)}});
@@ -314,7 +314,7 @@ fn a_value_is_looked_for_on_the_server() {
         postgres.save(body);
         sqlite.save(body);
     }
-    // Another program spells it otherwise.
+    // Another program escapes it differently.
     let spelled = flatten_data(&noted(31, "order 4711")).replace("order 4711", "\\u006frder 4711");
     postgres.save_data(&noted(31, ""), &spelled);
     let connection = sqlite.open();
@@ -341,12 +341,12 @@ fn a_value_is_looked_for_on_the_server() {
         (ids, &found["data"]["notSearched"]),
         (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 3}))
     );
-    // The texts take 6 MB, and nothing of those without it is sent.
+    // The texts take 6 MB, and none of those without it is sent.
     let proxy = Proxy::start(postgres.url(), 1_000_000, usize::MAX);
     let through = proxy.url(postgres.url());
     let found = answer(&mut lens(&through, &["find", "nowhere 4711"]));
     assert_eq!(found["message"], "Found in none of 28 executions");
-    // Without a part that has one case, each text is sent.
+    // Without a caseless part to search for, each text is sent.
     let said = complaint(&mut lens(&through, &["find", "nowhere"]));
     assert!(said.contains("The connection to PostgreSQL was lost"), "{said}");
 }
@@ -374,7 +374,7 @@ fn groups_and_trends_are_those_of_sqlite() {
     }
 }
 
-/// Stands between us and the server; it can break connections after so many bytes of answers.
+/// Stands between us and the server; it can break connections after a given number of bytes of answers.
 struct Proxy {
     port: u16,
     connections: &'static AtomicUsize,

@@ -1,4 +1,4 @@
-//! n8n at the same time: its commits do not fail while we read, and no file is left.
+//! n8n running at the same time: its commits do not fail while we read, and no file is left.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ fn commits(store: &N8nFolder, first: u64, is_over: &AtomicBool) -> Vec<Duration>
             break;
         }
         let begun = Instant::now();
-        // n8n's own wait for a lock is a second; a commit that fails fails the test.
+        // n8n itself waits one second for a lock; a commit that fails fails the test.
         n8n.execute_batch(&format!(
             "INSERT INTO execution_entity (id, workflowId, finished, mode, status, startedAt) VALUES ({id}, 'w', 1, 'manual', 'success', '2026-11-22 00:00:00.000')"
         ))
@@ -37,7 +37,7 @@ fn commits(store: &N8nFolder, first: u64, is_over: &AtomicBool) -> Vec<Duration>
     took
 }
 
-/// Ends the commits, also when the test fails before.
+/// Ends the commits, even if the test fails before.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -103,7 +103,7 @@ fn no_commit_of_n8n_fails_with_a_rollback_journal() {
     assert_eq!(std::fs::read_dir(store.path()).unwrap().count(), 1, "only the database is left");
 }
 
-/// A store with a rollback journal, an execution with a text of 3 MB, and how long a slice takes.
+/// A store with a rollback journal and an execution with a text of 3 MB, where a slice takes this long.
 fn with_slices(slice: Option<Duration>) -> (N8nFolder, Store) {
     let folder = N8nFolder::rollback();
     let mut body = execution("b_http_500", 7);
@@ -130,7 +130,7 @@ fn a_text_is_the_same_where_it_lies_and_in_slices() {
         let read = |execution: store::Execution<'_>| {
             let mut data = execution.data;
             let (len, mut text) = (data.source().len(), Vec::new());
-            // From both ends, so that not every read continues the one before.
+            // From both ends, so that not every read continues the previous one.
             for position in (0..len / 2).step_by(10_000) {
                 for position in [position, len - len / 2 + position] {
                     let mut piece = vec![0; (len - position).min(10_000) as usize];

@@ -112,7 +112,7 @@ fn list(random: &mut Random) -> Value {
     let (from, style) = (random.below(3), random.below(4));
     let number = random.below(1_000_000);
     let item = |random: &mut Random, at: u64| match style {
-        // Long runs of items that are alike.
+        // Long runs of similar items.
         0 => json!({"json": {"at": at, "of": number}, "pairedItem": {"item": from + at}}),
         1 => json!({"json": {"at": at, "of": number}, "pairedItem": {"item": from}}),
         2 if random.one_in(4) => json!({"json": {"at": at, "of": number}}),

@@ -1,4 +1,4 @@
-//! What a trace must be, from whole values, as simply as possible.
+//! The correct result of a trace, computed from whole values, as simply as possible.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What n8n writes, one rule a test.
+//! What n8n writes, one rule per test.
 
 use n8n_lens::execution::trace::{Absent, Direction, LineageView, Place, Route, Trace};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn both_directions_share_the_steps() {
         let nodes: Vec<_> = route.steps.iter().map(|step| step.place.node.clone()).collect();
         (nodes[0].clone(), nodes.last().unwrap().clone(), nodes.len(), route.more)
     };
-    // Not all that is left is known, but that there is more.
+    // The remaining number is unknown, but it is known that there is more.
     assert_eq!(both("N30"), ("N30".to_owned(), "N50".to_owned(), 40, 20));
     assert_eq!(both("N5"), ("N5".to_owned(), "N39".to_owned(), 40, 7));
     assert_eq!(both("N55"), ("N55".to_owned(), "N59".to_owned(), 40, 5));
@@ -206,7 +206,7 @@ fn what_does_not_exist_has_no_trace() {
 
 #[test]
 fn lineage_without_any_order_is_held_up_to_a_limit_and_then_says_where_it_stopped() {
-    // Thousands of sources of one item, in no order: nothing continues anything.
+    // Thousands of sources of one item, in random order: none continues another.
     let paired = |n: u64| (0..4000).map(|at| (n + at * 7919 % 60_000).to_string()).collect::<Vec<_>>().join(",");
     let items: Vec<_> = (0..20).map(|n| format!(r#"{{"json":{{}},"pairedItem":[{}]}}"#, paired(n * 3))).collect();
     let run = format!(r#"[{{"source":[{{"previousNode":"A"}}],"data":{{"main":[[{}]]}}}}]"#, items.join(","));

@@ -257,7 +257,7 @@ fn an_update_changes_only_the_given_members() {
         let store = WorkflowStore::new(flavour);
         let mut workflow = agent();
         workflow["active"] = json!(false);
-        // Members that n8n and its editor leave in workflows, but n8n does not accept.
+        // Members that n8n and its editor leave in workflows but n8n does not accept.
         workflow["nodes"][0]["extendsCredential"] = json!("x");
         workflow["nodes"][0]["notes"] = json!(null);
         workflow["nodes"][1]["parameters"] = json!({"big": 12345678901234567890u64, "tiny": 1e-7, "text": "a"});

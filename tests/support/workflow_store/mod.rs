@@ -145,7 +145,7 @@ impl WorkflowStore {
         }
     }
 
-    /// Publishes what is saved, or unpublishes the workflow.
+    /// Publishes the saved version, or unpublishes the workflow.
     fn activate(&self, request: &Request, id: &str, active: bool) -> Result<Value, Refusal> {
         self.authenticate(request)?;
         if request.method != "POST" {

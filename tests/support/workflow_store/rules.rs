@@ -97,7 +97,7 @@ impl Rules<'_> {
         Ok(Query { limit, offset, active, tags: asked("tags"), name, left_out, publish })
     }
 
-    /// What n8n would store of the body, or its error.
+    /// The body as n8n would store it, or n8n's error.
     pub fn body(self, body: Value) -> Result<Map<String, Value>, String> {
         match (self.fault(WORKFLOW, "request/body", &body), body) {
             (None, Value::Object(mut body)) => {

@@ -31,7 +31,7 @@ impl Groups {
     /// Starts a child, which leads a process group of its own, and registers that group: it is ended if the gateway is
     /// killed.
     pub(super) fn spawn(&self, command: &mut tokio::process::Command) -> io::Result<tokio::process::Child> {
-        // Locked, so that the exit of a child is not taken for that of an adopted process.
+        // Locked, so that the exit of a child is not mistaken for that of an adopted process.
         let mut state = self.lock();
         let child = command.spawn()?;
         if let Some(group) = child.id() {
@@ -128,7 +128,7 @@ impl State {
 }
 
 impl Drop for State {
-    /// The reaper exits when its pipe closes; by then no group is left to end.
+    /// The reaper exits when its pipe closes; by then no group remains to be ended.
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
             drop(process.stdin.take());

@@ -21,18 +21,18 @@ pub(in crate::gateway) struct Group {
     members: Members,
 }
 
-/// The process group of a child, which the processes that the child starts belong to as well, unless they leave it.
+/// The process group of a child. The processes that the child starts also belong to it, unless they leave it.
 struct Members {
     id: Option<Pid>,
     /// Identifies the child and all its descendants.
     mark: String,
-    /// Whether the child has exited, and what was left of it was killed.
+    /// Whether the child has exited, and the rest of its group was killed.
     is_ended: bool,
     groups: Arc<Groups>,
 }
 
 impl Group {
-    /// What ends a group whose leader does not exit when its standard input is closed, one after the other.
+    /// The steps, in order, for ending a group whose leader does not exit when its standard input is closed.
     pub(in crate::gateway) const ESCALATION: &[fn(&mut Self)] = &[Self::terminate, Self::kill];
 
     /// Starts a child as the leader of a new group.
@@ -60,7 +60,7 @@ impl Group {
         self.leader.wait().await
     }
 
-    /// Kills what the leader, which has exited, has left of its group. Blocks the thread.
+    /// Kills the rest of the group after the leader has exited. Blocks the thread.
     pub(in crate::gateway) fn end(&mut self) {
         self.members.kill();
         self.members.is_ended = true;
@@ -76,8 +76,8 @@ impl Group {
 }
 
 impl Members {
-    /// Works after the leader has exited, too: the group exists as long as it has a member. Kills the processes that
-    /// have left it as well.
+    /// Also works after the leader has exited: the group exists as long as it has a member. Also kills the processes that
+    /// have left it.
     fn kill(&self) {
         self.signal(Signal::KILL);
         descendants::end_marked(&self.mark);
@@ -85,7 +85,7 @@ impl Members {
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.id {
-            // The group may be empty already.
+            // The group may already be empty.
             let _ = kill_process_group(id, signal);
         }
     }

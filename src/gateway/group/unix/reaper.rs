@@ -1,7 +1,7 @@
-//! The reaper: a small process of n8n-lens that knows the process group of every child, and ends the remaining ones when
+//! The reaper: a small process of n8n-lens that knows the process group of every child, and ends the remaining groups when
 //! its pipe to the gateway closes.
 //!
-//! The children see the end of their standard input then, too, but that does not end one that hangs, nor the
+//! The children then also see the end of their standard input, but that does not end one that hangs, nor the
 //! processes it started.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const EXIT_GRACE: Duration = Duration::from_millis(400);
 
 /// Runs as the reaper if the first argument says so; returns whether it did.
 ///
-/// It reads `+GROUP` and `-GROUP` lines until standard input closes, then ends the groups that are left.
+/// It reads `+GROUP` and `-GROUP` lines until standard input closes, then ends the remaining groups.
 pub fn run_as_reaper(first_argument: Option<&OsStr>) -> bool {
     if first_argument.is_none_or(|argument| argument != ARGUMENT) {
         return false;

@@ -14,7 +14,7 @@ use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, clipped_json, is_zero, json, success};
 use crate::units::counted;
 
-/// The answer as it is sent: as many nodes, with as many of their paths, as fit.
+/// The answer as it is sent: as many nodes and as many of their paths as fit.
 pub(super) fn compose(pair: Pair<'_>, values: Vec<ValueDifference>, request: &CompareRequest) -> String {
     let message = request.locale.choose("実行を比較しました", "Executions compared");
     let comparison = Comparison::with_values(pair.this.0, pair.other.0, values);
@@ -163,7 +163,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What is not limits, and how to see it.
+    /// What the limits leave out, and how to see it.
     fn truncated(&self, limits: DifferenceLimits, cut: bool) -> Option<Truncated> {
         let digests = [self.pair.this.0, self.pair.other.0];
         let mut reasons = Vec::new();

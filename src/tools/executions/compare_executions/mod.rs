@@ -1,4 +1,4 @@
-//! `compare_executions`: what is different from another execution, such as the last good one.
+//! `compare_executions`: how an execution differs from another one, such as the last good one.
 
 mod answer;
 
@@ -34,12 +34,12 @@ arguments! {
     }
 }
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Copy, Debug)]
 struct CompareRequest {
     /// How both executions are read.
     projection: DigestProjection,
-    /// The budget, tokens, without room for the mark of the source.
+    /// The token budget, not counting the source mark.
     max_tokens: usize,
     /// The language of the message.
     locale: Locale,
@@ -48,9 +48,9 @@ struct CompareRequest {
 /// The two executions, each with the id that was requested, if it was requested by id.
 #[derive(Clone, Copy, Debug)]
 struct Pair<'a> {
-    /// The one that is asked about.
+    /// The execution that the caller asked about.
     this: (&'a Digest, Option<&'a str>),
-    /// The one with which it is compared.
+    /// The execution that it is compared with.
     other: (&'a Digest, Option<&'a str>),
 }
 
@@ -73,7 +73,7 @@ impl ToolCall for CompareExecutions {
             Ok::<_, Error>((other, view))
         };
         let retried = match &digest.header.retry_of {
-            // What it retries may be deleted by now.
+            // The execution that it retries may have been deleted.
             Some(retried) if with.is_none() => read(retried.clone()).await.ok(),
             _ => None,
         };
@@ -87,7 +87,7 @@ impl ToolCall for CompareExecutions {
             Some(true) => values_of(&context, [&this, &other], &progress).await?,
             _ => Vec::new(),
         };
-        // Counting tokens takes time: not on the thread that downloads.
+        // Counting tokens takes time: keep it off the download thread.
         blocking(move || {
             let pair = Pair { this: (&digest, ids.0.as_deref()), other: (&with, ids.1.as_deref()) };
             Ok(origin.mark(answer::compose(pair, values, &request)))
@@ -119,7 +119,7 @@ async fn values_of(
     Ok(first_values(&places, &here, &there))
 }
 
-/// The refusal of a saved execution without another one.
+/// The refusal of a saved execution with nothing to compare it with.
 const NEEDS_OTHER: &str = "A file does not say which execution was the last successful one: pass the other execution, an id \
                            or a file, as the second argument.";
 

@@ -15,13 +15,13 @@ use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::toolkit::answer::{Truncated, success};
 use crate::units::counted;
 
-/// The most nodes that did not run that are named.
+/// How many nodes that did not run are named.
 const NOT_RUN: usize = 20;
 
 /// The most characters of a text of the error.
 const ERROR_CHARS: usize = 300;
 
-/// The answer as it is sent: as much as fits, most of it about nodes near something unusual.
+/// The answer as it is sent: as much as fits, with most detail for nodes near something unusual.
 pub(super) fn compose(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
     let message = request.locale.choose("実行内容を説明しました", "Execution described");
     let answer = Answer { description, id, nodes: Told::in_order(description) };
@@ -32,9 +32,9 @@ pub(super) fn compose(description: &Description, id: Option<&str>, request: Desc
 /// How much is shown.
 #[derive(Clone, Copy)]
 struct Size {
-    /// Of nodes that are far from anything unusual.
+    /// Detail of nodes that are far from anything unusual.
     far: Detail,
-    /// Of the others.
+    /// Detail of the others.
     near: Detail,
     /// How many nodes are shown.
     nodes: usize,
@@ -43,7 +43,7 @@ struct Size {
 }
 
 impl Size {
-    /// Less of what is far from anything unusual first, then of the rest; then shorter names, then fewer nodes.
+    /// First less detail far from anything unusual, then less of the rest; then shorter names, then fewer nodes.
     fn ladder(nodes: usize) -> Ladder<Self> {
         Ladder::new(Self { far: Detail::MOST, near: Detail::MOST, nodes, name: CUT_NAME_CHARS })
             .then(|size| size.far.less().map(|far| Self { far, ..size }))
@@ -119,7 +119,7 @@ impl Answer<'_> {
         shown.chain((more > 0).then(|| format!("…[+{more}]"))).collect()
     }
 
-    /// What is not shown, and how to see it.
+    /// What the limits leave out, and how to see it.
     fn truncated(&self, size: Size, is_less: bool) -> Option<Truncated> {
         let mut reasons = Vec::new();
         let nodes = self.nodes.len().saturating_sub(size.nodes);

@@ -6,10 +6,10 @@ use crate::execution::describe::{DescribedNode, Description};
 use crate::execution::summary::NodeSummary;
 use crate::json::shorten_name;
 
-/// What n8n stores of a Filter: what it kept, and what it discarded as a second output that no connection can lead from.
+/// How n8n stores a Filter: kept items first, then discarded ones as a second output that no connection can start from.
 const FILTER: (&str, [&str; 2]) = ("n8n-nodes-base.filter", ["kept", "discarded"]);
 
-/// The most outputs that are named.
+/// How many outputs are named.
 const OUTPUTS: usize = 20;
 
 /// Characters shown of the name of an output.
@@ -29,13 +29,13 @@ pub(super) fn output(node: &NodeSummary, described: &DescribedNode) -> Value {
     named.into()
 }
 
-/// The outputs that hold items and lead nowhere; not that of a Filter, which is there to discard.
+/// The outputs that hold items and lead nowhere, except the discarded items of a Filter.
 pub(super) fn unconnected(node: &NodeSummary, described: &DescribedNode) -> Vec<String> {
     let outputs = node.unconnected.iter().filter(|_| node.node_type.as_deref() != Some(FILTER.0)).take(OUTPUTS);
     outputs.map(|output| label(node, described, usize::try_from(*output).unwrap_or(usize::MAX))).collect()
 }
 
-/// The name of a node whose items another one took, and of its output, if it has several.
+/// The name of a node whose items another one took, and of its output if it has several.
 pub(super) fn source((name, output): &(String, u64), all: &Description, chars: usize) -> (String, Option<String>) {
     let node = all.summary.nodes.iter().find(|node| node.name == *name).zip(all.nodes.get(name));
     let several = node.filter(|(node, _)| node.outputs.len() > 1);
@@ -52,7 +52,7 @@ pub(super) fn named((name, output): (String, Option<String>)) -> String {
     }
 }
 
-/// What n8n's editor calls an output, or its number.
+/// The output's label in n8n's editor, or its number.
 fn label(node: &NodeSummary, described: &DescribedNode, at: usize) -> String {
     let of_filter = (node.node_type.as_deref() == Some(FILTER.0)).then(|| FILTER.1.get(at).copied()).flatten();
     let labels = &described.settings.output_labels;
@@ -61,7 +61,7 @@ fn label(node: &NodeSummary, described: &DescribedNode, at: usize) -> String {
     of_filter.map(str::to_owned).or(known).unwrap_or_else(|| at.to_string())
 }
 
-/// The items that it took, if it takes any.
+/// The number of items that it took, if it takes any.
 pub(super) fn input(node: &NodeSummary) -> Option<u64> {
     node.taken.filter(|taken| *taken > 0)
 }

@@ -1,4 +1,4 @@
-//! `describe_execution`: one answer that says what an execution did.
+//! `describe_execution`: describes in one answer what an execution did.
 
 mod answer;
 mod flow;
@@ -15,7 +15,7 @@ use crate::toolkit::answer::{FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Flag, Id, Locale, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The budget by default, tokens.
+/// The default budget, tokens.
 const DESCRIBE_TOKENS: usize = 3000;
 
 /// The tool.
@@ -37,10 +37,10 @@ arguments! {
     }
 }
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct DescribeRequest {
-    /// The budget, tokens, without room for the mark of the source.
+    /// The token budget, not counting the source mark.
     pub max_tokens: usize,
     /// The language of the message.
     pub locale: Locale,

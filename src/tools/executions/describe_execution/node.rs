@@ -16,7 +16,7 @@ use crate::json::{shorten, shorten_name};
 use crate::node_parameters::{lines, short_type};
 use crate::toolkit::answer::json;
 
-/// A node is near something unusual if it ran at most so many places before or after it.
+/// A node is near something unusual if it ran at most this many places before or after it.
 const NEAR: usize = 1;
 
 /// How much is shown of a node.
@@ -24,7 +24,7 @@ const NEAR: usize = 1;
 pub(super) struct Detail {
     /// The most characters of what it does.
     pub does: usize,
-    /// How many paths it tells the values of.
+    /// How many paths are listed with their values.
     pub values: usize,
     /// The most characters of a value in the sample; 0 without a sample.
     pub sample: usize,
@@ -33,7 +33,7 @@ pub(super) struct Detail {
 impl Detail {
     pub(super) const MOST: Self = Self { does: 1200, values: 12, sample: 60 };
 
-    /// The next smaller one; the last one shows names and counts alone.
+    /// The next lower level of detail; the lowest shows only names and counts.
     pub(super) fn less(self) -> Option<Self> {
         const STEPS: [Detail; 7] = [
             Detail { does: 600, values: 8, sample: 60 },
@@ -56,7 +56,7 @@ impl Detail {
 pub(super) struct Told<'d> {
     summary: &'d NodeSummary,
     described: &'d DescribedNode,
-    /// Its parameters as lines, and what there is to tell of its fields: the same for every size of the answer.
+    /// Its parameters and the facts about its fields, one per line: the same for every size of the answer.
     lines: Vec<String>,
     facts: Vec<String>,
     pub is_near: bool,
@@ -152,8 +152,8 @@ struct ShownNode {
     together: Vec<String>,
 }
 
-/// A node in some detail; `before` is the node that ran before it, among `all` nodes. With the least detail, a node of
-/// which nothing is unusual is a text.
+/// A node in this detail; `before` is the node that ran before it, among `all` nodes. In the lowest detail, a node with
+/// nothing unusual is a text.
 pub(super) fn shown_node(
     told: &Told<'_>,
     all: &Description,
@@ -172,7 +172,7 @@ pub(super) fn shown_node(
         };
     }
     let from: Vec<_> = described.sources.iter().map(|source| flow::source(source, all, chars)).collect();
-    // One output of the node before says nothing new.
+    // One output of the previous node says nothing new.
     let follows =
         matches!(&described.sources[..], [(source, _)] if Some(source.as_str()) == before && from[0].1.is_none());
     let entry = ShownNode {
@@ -207,14 +207,14 @@ pub(super) fn shown_node(
     serde_json::to_value(entry).unwrap_or_default()
 }
 
-/// What a node does, in lines.
+/// What a node does, one fact per line.
 fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
     let text = told.lines.join("\n");
     shown.less |= text.chars().count() > detail.does;
     (!text.is_empty() && detail.does > 0).then(|| shorten(&text, detail.does))
 }
 
-/// The first item, or what it has besides that of a node that it came from.
+/// The first item, or what it has in addition to the item of a node that it came from.
 fn shown_sample(
     told: &Told<'_>,
     nodes: &IndexMap<String, DescribedNode>,
@@ -232,11 +232,11 @@ fn shown_sample(
     text.or_else(|| sample::shown(item, detail.sample)).map(|text| json(&text))
 }
 
-/// How values are distributed, of paths of which the same was not told before.
+/// How values are distributed at paths whose distribution was not shown before.
 fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     let fields = told.described.fields.iter().zip(&told.facts);
     let fields = fields.filter_map(|(field, facts)| Some((field, field.telling()?, facts)));
-    // A value that the node itself sets, as its parameters show.
+    // A value that the node sets itself, as its parameters show.
     let is_set = |field: &FieldView| {
         let value = field.values.first().and_then(|(value, _)| serde_json::from_str::<Value>(value).ok());
         let text =
@@ -253,7 +253,7 @@ fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     lines
 }
 
-/// What goes together, of which the same was not told before.
+/// Values that occur together, unless the same was shown before.
 fn together(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     let most = detail.values / 2;
     let new: Vec<_> = told.described.together.iter().filter(|one| shown.is_new_together(one)).collect();

@@ -1,4 +1,4 @@
-//! A sample item: what fits into a few words.
+//! A sample item: as much as fits into a few words.
 
 use crate::json::{self, Excerpt, shorten_name};
 
@@ -12,13 +12,13 @@ const OBJECT_CHARS: usize = 100;
 /// The most characters of a prompt, or of a tool's argument.
 const INPUT_CHARS: usize = 240;
 
-/// The members of a webhook's item that say how the request arrived, not what it says.
+/// The members of a webhook's item that say how the request arrived rather than what it contains.
 const REQUEST: [&str; 4] = ["headers", "params", "webhookUrl", "executionMode"];
 
-/// What a model was called with that says nothing about the question: its settings.
+/// Members of a model's input that are its settings and not part of the question.
 const SETTINGS: [&str; 2] = ["options", "estimatedTokens"];
 
-/// Fewer members that two items have in common are shown again.
+/// Two items with fewer members in common than this are both shown in full.
 const LEAST_COMMON: usize = 3;
 
 /// How an item is shown: numbers, short texts and small objects before arrays and long texts.
@@ -28,7 +28,7 @@ pub(super) fn shown(item: &Excerpt, chars: usize) -> Option<String> {
     Some(object(kept, *total, chars))
 }
 
-/// How the item is shown that a sub-node of an AI agent was called with.
+/// How to show an item that a sub-node of an AI agent was called with.
 pub(super) fn shown_input(item: &Excerpt, chars: usize) -> Option<String> {
     let item = value(item)?;
     let Excerpt::Object { kept, .. } = item else { return Some(written(item, chars)) };
@@ -38,8 +38,8 @@ pub(super) fn shown_input(item: &Excerpt, chars: usize) -> Option<String> {
     Some(object(&kept, kept.len() as u64, INPUT_CHARS.min(chars * 4)))
 }
 
-/// How an item is shown that has all members of another one, most of them with the same values: `as NODE`, and what it has
-/// besides. `None` if it is another item.
+/// How to show an item that has all members of another one, most of them with the same values: `as NODE`, and its
+/// additional members. `None` if it is a different item.
 pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize) -> Option<String> {
     let (now, before) = (value(item)?, value(before)?);
     let (Excerpt::Object { kept, total }, Excerpt::Object { kept: old, total: all_old }) = (now, before) else {
@@ -61,7 +61,7 @@ pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize
     Some(format!("{{\"…\":{as_node},{}", &others[1..]))
 }
 
-/// What an item says: its `json`, or else its error.
+/// An item's content: its `json`, or else its error.
 fn value(item: &Excerpt) -> Option<&Excerpt> {
     item.member("json").or_else(|| item.member("error"))
 }

@@ -1,15 +1,15 @@
-//! What a description has shown so far, since nothing is shown twice.
+//! What a description has shown so far, so that nothing is repeated.
 
 use std::collections::HashSet;
 
 use crate::execution::fields::{Telling, Together};
 
-/// What was shown of the nodes so far: nothing is said twice.
+/// What was shown of the nodes so far.
 #[derive(Default)]
 pub(super) struct Shown {
-    /// The paths of which something was told, with what it was.
+    /// The paths already described, each with the kind of fact.
     paths: HashSet<(String, Telling)>,
-    /// What was told of the values of a path, whatever the path is: a node can move them.
+    /// The facts already shown about values, whatever their path: a node can move them.
     lines: HashSet<String>,
     together: HashSet<Vec<String>>,
     /// Whether anything was left out.
@@ -17,7 +17,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Whether a path has more to tell than was told of it before, or of other values that are distributed in the same way.
+    /// Whether this fact about a path is new, both for the path and among all facts shown.
     pub(super) fn is_new(&self, path: &str, telling: Telling, line: &str) -> bool {
         !self.paths.contains(&(path.to_owned(), telling)) && !self.lines.contains(line)
     }

@@ -66,7 +66,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How much is shown: so many executions, with so many characters of each text.
+/// How much is shown: the number of executions, and of characters of each text.
 #[derive(Clone, Copy)]
 struct FindLimits {
     executions: usize,
@@ -105,7 +105,7 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
     ladder.largest_that_fits(max_tokens, write).answer
 }
 
-/// The call that shows more of what was found; and where only a few executions were read, how to read more.
+/// The call that shows more of the results; if only a few executions were read, how to read more.
 fn guidance(found: &Found, page: &FindPage) -> Option<String> {
     let every = found
         .executions

@@ -8,7 +8,7 @@ use crate::execution::search::SearchProjection;
 use crate::execution::{Searched, StoredExecution, StoredSearch};
 use crate::store::{self, Execution, Listed, Query, Store, Unread, Visit, Visitor, Walk};
 
-/// Searches executions until there are enough, all were searched, or the time is over.
+/// Searches executions until enough are found, all were searched, or time is up.
 pub(super) fn find(
     store: &Store,
     cancel: &CancellationToken,
@@ -37,7 +37,7 @@ struct Finding {
 }
 
 impl Visitor for Finding {
-    /// `None` if its text cannot be read.
+    /// `None` if the text cannot be read.
     type View = Option<Searched>;
 
     fn read(&self, execution: Execution<'_>) -> Self::View {

@@ -1,4 +1,4 @@
-//! `find_executions`: in which executions a value occurs.
+//! `find_executions`: finds the executions in which a value occurs.
 //!
 //! ```text
 //! store: executions, newest first -> redacted? counted -> may its text have it? -> searched as search_execution does -> the first hit
@@ -24,7 +24,7 @@ use crate::toolkit::cursor::{CURSOR, LIMIT, Limit};
 use crate::toolkit::{self, Date, Effect, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
-/// The tool. In n8n's store it searches all executions, over n8n's API the newest 50 of a call.
+/// The tool. It searches all executions in n8n's store, or the newest 50 per call over n8n's API.
 pub static TOOL: Tool = Tool {
     name: "find_executions",
     title: "Find executions",
@@ -34,7 +34,7 @@ pub static TOOL: Tool = Tool {
     handler: Handler::of::<FindExecutions>(),
 };
 
-/// How long one call may take; its cursor continues.
+/// How long one call may take; its cursor continues from there.
 const MAX_TIME: Duration = Duration::from_secs(15);
 
 arguments! {
@@ -55,7 +55,7 @@ arguments! {
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Default)]
 struct Found {
     /// The executions that have it, newest first.
@@ -66,7 +66,7 @@ struct Found {
     from: Option<String>,
     to: Option<String>,
     not_searched: NotSearched,
-    /// The last one that was looked at, if there are more.
+    /// The last execution that was visited, if there are more.
     last: Option<String>,
     /// Whether one call reads only a few: n8n's API sends one body after the other.
     is_bounded: bool,
@@ -74,8 +74,8 @@ struct Found {
     is_rate_low: bool,
 }
 
-/// Executions that were not searched. That n8n redacts some of them is said of all in the range: how many of those have the
-/// value would tell that they have it.
+/// Executions that were not searched. The number that n8n redacts covers the whole range: counting only those that have
+/// the value would reveal that they have it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NotSearched {
@@ -84,15 +84,15 @@ struct NotSearched {
     /// n8n has soft-deleted them.
     #[serde(skip_serializing_if = "is_zero")]
     deleted: u64,
-    /// Their data is in an object store.
+    /// n8n keeps their data in an object store.
     #[serde(skip_serializing_if = "is_zero")]
     elsewhere: u64,
     #[serde(skip_serializing_if = "is_zero")]
     no_data: u64,
-    /// Missing, damaged, or of an unknown form.
+    /// Missing, damaged, or in an unknown format.
     #[serde(skip_serializing_if = "is_zero")]
     unreadable: u64,
-    /// n8n's API sends too much of them.
+    /// Their bodies from n8n's API are too large.
     #[serde(skip_serializing_if = "is_zero")]
     too_large: u64,
     /// Items of more than 1 MiB, in executions with hits.
@@ -130,7 +130,7 @@ impl ToolCall for FindExecutions {
 }
 
 impl Found {
-    /// Counts an execution that was searched; newest first.
+    /// Counts an execution that was searched; executions come newest first.
     fn count(&mut self, started_at: Option<&str>) {
         self.searched += 1;
         self.to = self.to.take().or_else(|| started_at.map(str::to_owned));

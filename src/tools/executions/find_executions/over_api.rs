@@ -1,4 +1,4 @@
-//! Finding executions through n8n's API: the newest few of a call.
+//! Finding executions through n8n's API: the newest few per call.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) async fn find(n8n: &Client, page: &FindPage, search: SearchProjection
         };
         match fetched {
             Fetched::Read(Ok(view)) if view.header.data_too_large => found.not_searched.too_large += 1,
-            // What is left of a redacted execution is not searched: a hit would reveal what it contains.
+            // The remains of a redacted execution are not searched: a hit would reveal its content.
             Fetched::Read(Ok(SearchView { redacted: true, .. })) => found.not_searched.redacted += 1,
             Fetched::Read(Ok(view)) => {
                 found.not_searched.too_large_items += if view.total > 0 { view.too_large } else { 0 };

@@ -1,4 +1,4 @@
-//! A page of what is found, as the cursor encodes it.
+//! A page of a search, as the cursor encodes it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::toolkit::cursor;
 use crate::tools::Error;
 use crate::tools::executions::asked_value::{pattern, scalar};
 
-/// What is asked, and where it continues.
+/// The question, and where it continues.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct FindPage {
@@ -38,7 +38,7 @@ pub(super) struct FindPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     started_before: Option<String>,
     pub(super) limit: u64,
-    /// The id of the last execution that was looked at.
+    /// The id of the last execution that was visited.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
 }
@@ -69,7 +69,7 @@ impl FindPage {
         Ok(page)
     }
 
-    /// Whether it says what is sought: the cursor of another tool does not.
+    /// Whether it says what to search for: the cursor of another tool does not.
     fn is_complete(&self) -> bool {
         self.text.is_some() || self.path.is_some() || self.equals.is_some()
     }
@@ -135,7 +135,7 @@ impl FindPage {
         cursor::encode(&Self { after: Some(after.to_owned()), ..self.clone() })
     }
 
-    /// The arguments that find the value in one of the executions.
+    /// The arguments that find the value in one of these executions.
     pub(super) fn of_search(&self) -> String {
         let quoted = |value: &String| Value::from(value.as_str()).to_string();
         let texts = [("text", &self.text), ("path", &self.path), ("nodeName", &self.node_name)];

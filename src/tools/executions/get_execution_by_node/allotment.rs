@@ -1,5 +1,5 @@
-//! Divides the tokens for items: each output and input shows its first item before any shows its second; then half of the
-//! rest is for the outputs and half for the inputs, and what one does not need goes to the other.
+//! Divides the tokens among items: each output and input shows its first item before any shows its second; the rest is
+//! split evenly between outputs and inputs, and what one side does not need goes to the other.
 
 use crate::budget::{self, Need};
 
@@ -12,7 +12,7 @@ pub(super) struct ListNeed {
     pub(super) first: usize,
 }
 
-/// What one output or input gets, tokens.
+/// The tokens that one output or input gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
     Nothing,
@@ -21,10 +21,10 @@ pub(super) enum Share {
     Items(usize),
 }
 
-/// Enough for one item, clipped if it must be, in almost all cases.
+/// Almost always enough for one item, clipped if necessary.
 const ITEM_TOKENS: usize = 60;
 
-/// Divides `total` tokens among the outputs and the inputs. `least` returns what the first items take in the least detail.
+/// Divides `total` tokens among the outputs and the inputs. `least` returns what the first items need in the least detail.
 pub(super) fn divide(
     total: usize,
     sections: [&[ListNeed]; 2],
@@ -48,7 +48,7 @@ pub(super) fn divide(
     [share(0), share(1)]
 }
 
-/// Shares for first items alone; where even those do not all fit, for as many as fit, outputs and inputs in turn.
+/// Shares for first items only; if even those do not all fit, as many as fit, outputs and inputs in turn.
 fn only_first(total: usize, sections: [&[ListNeed]; 2], least: &[Vec<usize>; 2]) -> [Vec<Share>; 2] {
     let longest = sections.iter().map(|lists| lists.len()).max().unwrap_or(0);
     let places = (0..longest).flat_map(|at| [(0, at), (1, at)]);
@@ -79,7 +79,7 @@ mod tests {
         ListNeed { all: Need { tokens: all, bytes: 3 * all }, first }
     }
 
-    /// Every first item takes 12 tokens in the least detail, or less.
+    /// Every first item needs at most 12 tokens in the least detail.
     fn divide(total: usize, sections: [&[ListNeed]; 2]) -> [Vec<Share>; 2] {
         let least = || sections.map(|lists| lists.iter().map(|need| need.first.min(12)).collect());
         super::divide(total, sections, least)

@@ -15,7 +15,7 @@ use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
 use crate::units::counted;
 
-/// What the answer about a node is made of.
+/// The parts of the answer about a node.
 pub(super) struct Answer<'a> {
     id: &'a str,
     node: &'a Node,
@@ -106,7 +106,7 @@ impl<'a> Answer<'a> {
     }
 
     /// The answer with everything that was read, if it has no more bytes than the limit has tokens: most nodes are
-    /// small, and need no count.
+    /// small and need no counting.
     fn whole(&self, limit: usize) -> Option<Written> {
         self.whole_of_at_most(limit).filter(|whole| whole.text.len() <= limit)
     }
@@ -116,7 +116,7 @@ impl<'a> Answer<'a> {
         self.whole_of_at_most(budget::ANSWER_BYTES).filter(|whole| budget::fits(&whole.text, limit))
     }
 
-    /// The answer with everything that was read; `None` if it certainly has more bytes.
+    /// The answer with everything that was read; `None` if it certainly exceeds this many bytes.
     fn whole_of_at_most(&self, bytes: usize) -> Option<Written> {
         let entries = self.input.lists.entries().chain(self.output.lists.entries()).map(|entry| &entry.value);
         let values = entries.chain(&self.run.error).chain(&self.node.parameters);
@@ -139,8 +139,8 @@ impl<'a> Answer<'a> {
         Envelope::ladder().largest_that_fits(limit / 2, |envelope| self.bare(envelope)).size
     }
 
-    /// The answer within about `tokens` tokens: what error and parameters need, three quarters at most, or more if the items
-    /// leave more; the rest for the items ([`allotment`]).
+    /// The answer within about `tokens` tokens: the error and parameters get what they need, at most three quarters or whatever
+    /// the items leave over; the rest is for the items ([`allotment`]).
     fn filled(&self, tokens: usize, envelope: Envelope) -> Written {
         let bare = self.bare(envelope).text;
         let left = tokens.saturating_sub(budget::count(&bare) + MARGIN_TOKENS);
@@ -297,7 +297,7 @@ impl<'a> Answer<'a> {
         (!reason.is_empty()).then_some(Truncated { reason, next_offset, clipped_values })
     }
 
-    /// Advice about inputs and outputs of which not even one item fits.
+    /// Advice about inputs and outputs that do not have room for even one item.
     fn hidden(&self, input: &Pages, output: &Pages) -> Option<String> {
         let advice = match (self.input.lists.hidden(input), self.output.lists.hidden(output)) {
             (0, 0) => return None,
@@ -357,13 +357,13 @@ impl Envelope {
     }
 }
 
-/// How much the envelope may grow when items are added: its numbers and the reason in `truncated`.
+/// How much the envelope may grow when items are added: its numbers, and the reason in `truncated`.
 const MARGIN_TOKENS: usize = 64;
 /// The same in bytes.
 const MARGIN_BYTES: usize = 1024;
 
-/// How often to compose an answer before it is sent without items. Once is enough, except for texts whose tokens
-/// differ when the parts are joined.
+/// How often to compose an answer before it is sent without items. Once is enough, except for texts whose token count
+/// changes when the parts are joined.
 const TRIES: usize = 6;
 
 fn page(text: &str) -> Page {

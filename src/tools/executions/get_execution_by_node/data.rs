@@ -87,7 +87,7 @@ pub(super) fn number(value: f64) -> serde_json::Number {
     serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into())
 }
 
-/// A run's status: n8n's own, but `error` for every run that failed without crashing.
+/// A run's status: n8n's own, but always `error` for a run that failed without crashing.
 pub(super) fn status(run: &Run) -> &str {
     match run.status.as_deref() {
         Some("crashed") => "crashed",

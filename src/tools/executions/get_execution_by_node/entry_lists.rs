@@ -25,7 +25,7 @@ impl Pages {
         format!("[{}]", texts.join(","))
     }
 
-    /// How many items of the list `at` are shown.
+    /// How many items of the list at index `at` are shown.
     pub(super) fn shown(&self, at: usize) -> usize {
         self.0.get(at).map_or(0, |page| page.shown)
     }
@@ -54,7 +54,7 @@ impl EntryLists {
         self.0.iter().map(need).collect()
     }
 
-    /// What the first item of each list takes in the least detail, tokens.
+    /// The tokens that the first item of each list needs in the least detail.
     pub(super) fn least(&self, limits: PageLimits) -> Vec<usize> {
         let least = |list: &EntryList| {
             let first = list.first();
@@ -86,7 +86,7 @@ impl EntryLists {
         self.0.iter().map(|list| list.total).max().unwrap_or(0)
     }
 
-    /// How many lists have items in the window, but show none.
+    /// How many lists have items in the window but show none.
     pub(super) fn hidden(&self, pages: &Pages) -> usize {
         self.0.iter().enumerate().filter(|(at, list)| !list.entries.is_empty() && pages.shown(*at) == 0).count()
     }
@@ -103,7 +103,7 @@ impl EntryLists {
 
 impl EntryList {
     pub(super) fn new(list: &ItemList, tag: Option<(&'static str, u64)>, query: &NodeQuery) -> Result<Self, Error> {
-        /// The most memory that an item is read into, bytes.
+        /// The most memory for one item, bytes.
         const ITEM_BYTES: usize = 1024 * 1024;
         let mut items = list.items(ITEM_BYTES).map_err(crate::execution::Error::from)?;
         if query.redact {
@@ -113,7 +113,7 @@ impl EntryList {
         Ok(Self { total: list.total, entries })
     }
 
-    /// As many items, and none of them.
+    /// A list with this total, none of whose items was read.
     pub(super) fn counted(total: u64) -> Self {
         Self { total, entries: Vec::new() }
     }
@@ -123,7 +123,7 @@ impl EntryList {
         &self.entries[..self.entries.len().min(1)]
     }
 
-    /// The items that fit a share of the limits.
+    /// The items that fit into a share of the limits.
     fn fill(&self, limits: PageLimits, share: Share, need: Need) -> Page {
         let within =
             |tokens: usize| PageLimits { tokens, bytes: limits.bytes * tokens / limits.tokens.max(1), ..limits };
@@ -137,8 +137,8 @@ impl EntryList {
         }
     }
 
-    /// Where the next page of this list begins, if it has more items. If not even one of them fits, the next page begins
-    /// after it: it would not fit there either.
+    /// Where the next page of this list begins, if it has more items. If not even one item fits, the next page skips it,
+    /// since it would not fit there either.
     fn next_offset(&self, shown: usize, offset: u64) -> Option<u64> {
         let next = offset.saturating_add(shown.max(1) as u64);
         (!self.entries.is_empty() && next < self.total).then_some(next)

@@ -52,18 +52,18 @@ arguments! {
     }
 }
 
-/// What a call requests of an execution.
+/// The request of a call.
 #[derive(Clone, Debug)]
 pub struct NodeQuery {
     /// Which node, run and items.
     pub projection: NodeProjection,
-    /// Only this output, if it is set.
+    /// Only this output, if set.
     pub output: Option<u64>,
-    /// Whose items are shown.
+    /// Which items are shown.
     pub part: Part,
-    /// Whether items that are alike are shown as rows of a table, if that takes no more tokens.
+    /// Whether similar items are shown as rows of a table if that takes no more tokens.
     pub rows: bool,
-    /// The budget, tokens, without room for the mark of the source.
+    /// The token budget, not counting the source mark.
     pub max_tokens: usize,
     /// Whether the values of known secret keys in items are masked.
     pub redact: bool,
@@ -72,24 +72,24 @@ pub struct NodeQuery {
 }
 
 impl NodeQuery {
-    /// Inputs and outputs, as items, unmasked and in English, within `max_tokens`.
+    /// The items of inputs and outputs, unmasked, with messages in English, within `max_tokens`.
     pub fn new(projection: NodeProjection, max_tokens: usize) -> Self {
         Self { projection, output: None, part: Part::Both, rows: false, max_tokens, redact: false, locale: Locale::En }
     }
 }
 
 words! {
-    /// Whose items are shown.
+    /// Which items are shown.
     #[derive(Default)]
     pub enum Part {
-        /// Those of inputs and outputs.
+        /// The items of inputs and outputs.
         #[default]
         Both = "both",
-        /// Those of the inputs; of the outputs, how many they have.
+        /// The items of the inputs; the outputs are only counted.
         Input = "input",
-        /// Those of the outputs; of the inputs, how many they have.
+        /// The items of the outputs; the inputs are only counted.
         Output = "output",
-        /// None: the parameters alone.
+        /// No items: only the parameters.
         Parameters = "parameters",
     }
 }
@@ -136,7 +136,7 @@ impl ToolCall for GetExecutionByNode {
             Ok(Read { view: read.view?, origin: read.origin })
         };
         let Read { view, origin } = read_view(&query.projection, read).await?;
-        // Counting tokens takes time: not on the thread that downloads.
+        // Counting tokens takes time: keep it off the download thread.
         blocking(move || Ok(origin.mark(answer(&view, id.as_deref(), &query)?))).await
     }
 }
@@ -178,7 +178,7 @@ pub fn answer(view: &NodeView, id: Option<&str>, query: &NodeQuery) -> Result<St
     Ok(if query.rows { in_rows(answer.into_rows(), items) } else { items }.text)
 }
 
-/// The answer with rows, if it shows at least as much as the one with items, in no more tokens.
+/// The answer with rows, if it shows at least as much as the one with items and takes no more tokens.
 fn in_rows(answer: Answer<'_>, items: Written) -> Written {
     let limit = budget::count(&items.text);
     let rows = answer.whole_within(limit).unwrap_or_else(|| answer.within(limit));

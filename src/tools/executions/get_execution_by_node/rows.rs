@@ -1,4 +1,4 @@
-//! Items as rows of a table: where they are alike, each name is written once instead of in every item.
+//! Items as rows of a table: similar items share one list of names instead of repeating them.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use super::entry_lists::{EntryList, EntryLists, Pages};
 use crate::budget::Entry;
 use crate::json::Excerpt;
 
-/// Wider tables are not worth it.
+/// Wider tables are not worthwhile.
 const MAX_COLUMNS: usize = 100;
 
 /// The columns of the items of all outputs, or of all inputs.
@@ -24,7 +24,7 @@ struct Missing {
 }
 
 impl Table {
-    /// A table, and the items as its rows; `None` if they are not alike.
+    /// A table, and the items as its rows; `None` if they are not similar.
     pub(super) fn new(lists: &EntryLists) -> Option<(Self, EntryLists)> {
         let items = lists.0.iter().map(|list| list.entries.iter().map(cells).collect::<Option<Vec<_>>>());
         let items = items.collect::<Option<Vec<_>>>()?;
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// The values of an item by their columns: the members of its `json`, and its other members; `None` if it is no complete
+/// The values of an item by column: the members of its `json`, and its other members; `None` if it is not a complete
 /// object.
 fn cells(entry: &Entry) -> Option<IndexMap<String, Excerpt>> {
     let mut cells = IndexMap::new();

@@ -11,11 +11,11 @@ use crate::toolkit::answer::json;
 pub(super) struct Section {
     pub(super) lists: EntryLists,
     table: Option<Table>,
-    /// Whether its items are asked for.
+    /// Whether its items were requested.
     is_wanted: bool,
 }
 
-/// The items of a section, in one of their forms; none if they are not asked for.
+/// The items of a section in one of their forms; empty if they were not requested.
 #[derive(Serialize)]
 pub(super) struct ShownItems {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ impl Section {
         Self { lists, table: None, is_wanted }
     }
 
-    /// The items as rows, if they are alike.
+    /// The items as rows, if they are similar.
     pub(super) fn into_rows(mut self) -> Self {
         if let Some((table, lists)) = Table::new(&self.lists) {
             (self.table, self.lists) = (Some(table), lists);
@@ -49,7 +49,7 @@ impl Section {
         is_whole.then(|| pages.0.iter().map(|page| page.shown).sum())
     }
 
-    /// The number of items of the longest list, if they are asked for.
+    /// The number of items of the longest list, if items were requested.
     pub(super) fn longest(&self) -> u64 {
         if self.is_wanted { self.lists.longest() } else { 0 }
     }

@@ -15,11 +15,11 @@ use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
-/// The most outliers of all nodes that are listed, and the most of what divides their items.
+/// The most outliers listed for all nodes together, and the most splits of their items.
 const MAX_OUTLIERS: usize = 20;
 const MAX_SPLITS: usize = 12;
 
-/// The answer as it is sent: as many fields as fit, those with an outlier first if not all do.
+/// The answer as it is sent: as many fields as fit; if not all do, fields with an outlier come first.
 pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
     let rows = view.by.as_ref().map_or(0, |by| by.rows.len());
@@ -68,15 +68,15 @@ struct FieldsAnswer {
     splits: Vec<ShownSplit>,
 }
 
-/// What the values of a path look like beside one value of another path.
+/// The values of a path in the items that have one value at another path.
 #[derive(Serialize)]
 struct ShownRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Box<RawValue>>,
-    /// Other values than those before.
+    /// The row of all other values.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     others: bool,
-    /// No value.
+    /// The row of items without a value.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     none: bool,
     items: u64,
@@ -84,7 +84,7 @@ struct ShownRow {
     field: ShownField,
 }
 
-/// What divides the items of a node.
+/// A field that splits the items of a node.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownSplit {
@@ -126,7 +126,7 @@ struct ShownField {
     odd: Option<ShownOutlier>,
 }
 
-/// An end of a range of numbers, or of dates.
+/// One end of a range of numbers or dates.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum End {
@@ -134,7 +134,7 @@ enum End {
     Date(String),
 }
 
-/// Values that name things and occur more than once.
+/// Values that identify things and occur more than once.
 #[derive(Serialize)]
 struct ShownRepeated {
     distinct: u64,
@@ -212,7 +212,7 @@ fn shown_split(split: &Split, chars: usize) -> ShownSplit {
     ShownSplit { node_name: shorten_name(&split.node, chars), items: split.items, split: shorten(&line, 4 * chars) }
 }
 
-/// Where an item is: its number, or `[run, output, item]` if it is not of the first output of the first run.
+/// Where an item is: its number, or `[run, output, item]` if it is not in the first output of the first run.
 fn place(place: &NodePlace) -> Value {
     match place {
         NodePlace { run: 0, output: 0, item } => (*item).into(),
@@ -287,7 +287,7 @@ fn number(value: f64) -> Number {
     Number::from_f64(value).unwrap_or_else(|| 0.into())
 }
 
-/// What is not shown, and how to see it.
+/// What the limits leave out, and how to see it.
 fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
     let mut reasons = Vec::new();
     let rows = view.by.as_ref().map_or(0, |by| by.rows.len()).saturating_sub(limits.entries);

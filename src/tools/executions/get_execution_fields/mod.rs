@@ -1,4 +1,4 @@
-//! `get_execution_fields`: what all items look like, and which value is odd.
+//! `get_execution_fields`: the fields that all items have, and the outliers among their values.
 
 mod answer;
 
@@ -37,12 +37,12 @@ arguments! {
     }
 }
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Debug)]
 pub struct FieldsRequest {
     /// Which items and paths.
     pub projection: FieldsProjection,
-    /// The budget, tokens, without room for the mark of the source.
+    /// The token budget, not counting the source mark.
     pub max_tokens: usize,
     /// The language of the message.
     pub locale: Locale,

@@ -32,7 +32,7 @@ struct FailureGroups<'a> {
     guidance: Option<String>,
 }
 
-/// Failures that started at this time or earlier.
+/// Failures that were not examined: they started at this time or earlier.
 #[derive(Serialize)]
 struct NotExamined<'a> {
     before: &'a str,
@@ -104,7 +104,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How much is shown: so many groups, with texts of so small a part of their length.
+/// How much is shown: the number of groups, and the fraction of each text's length.
 #[derive(Clone, Copy)]
 struct GroupLimits {
     groups: usize,
@@ -143,8 +143,8 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
     ladder.largest_that_fits(max_tokens, write).answer
 }
 
-/// The comparison that shows most, of the first failure after an edit, else of the largest group; and why n8n was asked for
-/// no more.
+/// The comparison that shows most: of the first failure after an edit, else of the largest group; and why n8n was not
+/// asked for more.
 fn guidance(groups: &[Group], found: &Found) -> Option<String> {
     let with_good = || groups.iter().filter(|group| group.good_before.is_some());
     let group = with_good().find(|group| group.edited().is_some()).or_else(|| with_good().next());

@@ -1,4 +1,4 @@
-//! Failures of one kind: the same node of the same workflow, the same error but for values in its texts.
+//! Failures of one kind: the same node of the same workflow, with the same error except for values in its texts.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -12,13 +12,13 @@ use crate::execution::kind::{Kind, merged};
 use crate::json::cut_name;
 use crate::store::{self, Query, Row, Store};
 
-/// What is shown of an execution without an error.
+/// The text shown for an execution without an error.
 const NO_ERROR: &str = "no error was recorded";
 
-/// Characters held of each text of a group, to be shown.
+/// Characters kept of each text of a group, for display.
 const HELD_CHARS: usize = 300;
 
-/// Failures by what can never differ within a group; their kinds depend on all of them.
+/// Failures by the parts that never differ within a group; their kinds depend on all of them.
 #[derive(Default)]
 pub(super) struct Groups(IndexMap<Key, IndexMap<(Kind, Kind), Group>>);
 
@@ -39,17 +39,17 @@ pub(super) struct Group {
     pub message: String,
     pub description: Option<String>,
     pub count: u64,
-    /// Hashes of the different texts.
+    /// Hashes of the distinct texts.
     texts: HashSet<u64>,
     pub first: Failed,
     pub last: Failed,
-    /// The newest good execution of the workflow before the first of them, if the store still has it.
+    /// The newest good execution of the workflow before the first failure, if the store still has it.
     pub good_before: Option<Failed>,
-    /// How many good ones there were after the last of them.
+    /// How many good executions there were after the last failure.
     pub good_after: u64,
 }
 
-/// The workflow of a failure.
+/// The workflow that a failure belongs to.
 pub(super) struct Whose {
     pub workflow_id: String,
     pub workflow_name: Option<String>,
@@ -80,7 +80,7 @@ impl Failed {
 }
 
 impl Groups {
-    /// Adds a failure, older than those before it.
+    /// Adds a failure, older than all before it.
     pub(super) fn add(&mut self, whose: Whose, failed: Failed, error: Option<&Failure>) {
         let key = Key {
             workflow_id: whose.workflow_id,
@@ -111,7 +111,7 @@ impl Groups {
         group.first = failed;
     }
 
-    /// The largest groups, at most so many, and how many there are.
+    /// The largest `most` groups, and how many groups there are.
     pub(super) fn finish(self, most: u64) -> (Vec<Group>, usize) {
         let mut groups: Vec<_> = self.0.into_values().flat_map(joined).collect();
         groups.sort_by_key(|group| Reverse((group.count, group.last.number())));
@@ -125,7 +125,7 @@ fn held(text: &str) -> String {
     text.chars().take(HELD_CHARS).collect()
 }
 
-/// Joins what turns out to be of one kind beside all the others of its node.
+/// Joins failures that turn out to be of one kind once all others of their node are known.
 fn joined(alike: IndexMap<(Kind, Kind), Group>) -> impl Iterator<Item = Group> {
     let (messages, descriptions): (Vec<_>, Vec<_>) = alike.keys().cloned().unzip();
     let kinds = merged(&messages).into_iter().zip(merged(&descriptions));
@@ -142,12 +142,12 @@ fn joined(alike: IndexMap<(Kind, Kind), Group>) -> impl Iterator<Item = Group> {
 }
 
 impl Group {
-    /// How many different texts there are.
+    /// How many distinct texts there are.
     pub(super) fn variants(&self) -> usize {
         self.texts.len()
     }
 
-    /// The versions of the workflow that ran before it began and when it began, if both are known and differ.
+    /// The versions of the workflow that ran before the group began and when it began, if both are known and differ.
     pub(super) fn edited(&self) -> Option<[&str; 2]> {
         let both = [self.good_before.as_ref()?.version.as_deref()?, self.first.version.as_deref()?];
         (both[0] != both[1]).then_some(both)
@@ -164,7 +164,7 @@ impl Group {
         self.texts.extend(other.texts);
     }
 
-    /// Reads what was good before and after. A manual execution says nothing about others: its data may be pinned.
+    /// Reads the good executions before and after. Manual ones, whose data may be pinned, say nothing about others.
     pub(super) fn look_around(&mut self, store: &Store, cancel: &CancellationToken) -> Result<(), store::Error> {
         let good = |failed: &Failed| Query {
             workflow_id: Some(self.key.workflow_id.clone()),

@@ -1,4 +1,4 @@
-//! `group_failures`: which failures there are, since when, and what changed when each began.
+//! `group_failures`: groups failures, with since when each group occurs and what changed when it began.
 //!
 //! ```text
 //! failed executions, newest first -> their summaries -> groups of one kind -> the last good execution before each
@@ -34,14 +34,14 @@ pub static TOOL: Tool = Tool {
     handler: Handler::of::<GroupFailures>(),
 };
 
-/// The time that is examined by default.
+/// The time span that is examined by default.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The most failures that one call examines, and how long it may take.
 const MAX_EXAMINED: u64 = 10_000;
 const MAX_TIME: Duration = Duration::from_secs(15);
 
-/// The status of an execution that a person ended: no failure.
+/// The status of an execution that a person stopped, which is not a failure.
 const CANCELED: &str = "canceled";
 
 arguments! {
@@ -55,17 +55,17 @@ arguments! {
     }
 }
 
-/// What was found.
+/// The result of grouping.
 #[derive(Default)]
 struct Found {
     groups: Vec<Group>,
-    /// How many groups there are, also those beyond the limit.
+    /// How many groups there are, including those beyond the limit.
     total: usize,
     failures: u64,
     canceled: u64,
-    /// Failures whose bodies are too large to be read over n8n's API.
+    /// Failures whose bodies are too large to read over n8n's API.
     too_large: u64,
-    /// Where the failures begin that were not examined, if there are any.
+    /// The start of the newest failure that was not examined, if any.
     not_examined: Option<String>,
     /// Whether one call reads only a few: n8n's API sends one body after the other.
     is_bounded: bool,

@@ -13,22 +13,22 @@ use crate::execution::{self, HeaderProjection};
 use crate::n8n::{Client, ListCursor, ListQuery};
 use crate::tools::Error;
 
-/// Good executions that are looked through after the last failure of a group, and before the first: n8n lists no more at once.
+/// How many good executions are examined after the last failure of a group, and before the first: n8n lists no more at once.
 const MAX_LISTED: u64 = 250;
 const MAX_BEFORE: u64 = 20;
 
-/// Groups whose good executions are looked for at the same time.
+/// How many groups look for their good executions at the same time.
 const AT_ONCE: usize = 2;
 
 /// Groups the newest failures, as many as one call may request.
 pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, Error> {
     let (mut found, mut groups, mut is_over) = (Found::default(), Groups::default(), false);
     found.is_bounded = true;
-    // The oldest versions of n8n know no `startedAfter`.
+    // The oldest versions of n8n do not support `startedAfter`.
     let after: Option<Timestamp> = asked.started_after().parse().ok();
     let query = ListQuery {
         workflow_id: asked.workflow_id.clone(),
-        // n8n lists one status at a time; what crashed has no error to group by.
+        // n8n lists one status at a time; a crashed execution has no error to group by.
         status: Some("error".to_owned()),
         started_before: asked.started_before.clone(),
         ..ListQuery::default()
@@ -77,7 +77,7 @@ fn failed(listed: &Value, version: Option<String>) -> Failed {
     Failed { id: text(listed, "id").unwrap_or_default(), at: text(listed, "startedAt"), version, is_manual }
 }
 
-/// Lists what was good before and after. A manual execution says nothing about others: its data may be pinned.
+/// Lists the good executions before and after. Manual ones, whose data may be pinned, say nothing about others.
 async fn look_around(n8n: &Client, group: &mut Group) -> Result<(), Error> {
     let good = |cursor: Option<String>, limit| ListQuery {
         workflow_id: Some(group.key.workflow_id.clone()),

@@ -1,4 +1,4 @@
-//! Executions that were saved to a file, or come on standard input, as n8n sent them, gzip-compressed or not.
+//! Executions that were saved to a file, or are read from standard input, as n8n sent them, gzip-compressed or not.
 
 mod gzip_reader;
 
@@ -17,7 +17,7 @@ use crate::n8n::{Progress, Stage};
 use crate::tools::Error;
 use crate::workflow::file::Files;
 
-/// Saved executions, each under the id by which calls ask for it. Cheap to clone.
+/// Saved executions, each under the id that calls use for it. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct SavedExecutions(Arc<[(String, SavedExecution)]>);
 
@@ -44,22 +44,22 @@ impl SavedExecutions {
 pub enum SavedExecution {
     /// In this file.
     File(Arc<Path>),
-    /// In the file of this name, which must be below a root.
+    /// In the file with this name, which must be below a root.
     Below(Files, Arc<str>),
     /// On standard input, which can be read only once.
     StandardInput {
-        /// Whether it was.
+        /// Whether it has been read.
         is_read: Arc<AtomicBool>,
     },
 }
 
 impl SavedExecution {
-    /// The execution in this file, which is opened when it is read.
+    /// The execution in this file, which is opened only when it is read.
     pub fn file(path: &str) -> Self {
         Self::File(Path::new(path).into())
     }
 
-    /// The execution in a file that a client names: below the root of these files.
+    /// The execution in a file named by a client, which must be below the root of these files.
     pub(in crate::tools) fn below(files: &Files, path: &str) -> Self {
         Self::Below(files.clone(), path.into())
     }
@@ -125,7 +125,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
 /// Reads a body ahead, decompressing it if it begins with the two bytes of gzip.
 ///
 /// # Errors
-/// Its first bytes cannot be read, or are those of a page that was saved in the place of an execution.
+/// Its first bytes cannot be read, or show that a web page was saved instead of an execution.
 fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();

@@ -11,9 +11,9 @@ use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
-/// The answer as it is sent: as many hits as fit, and the nodes that have them.
+/// The answer as it is sent: as many hits as fit, and the nodes in which they are.
 pub(super) fn compose(view: &SearchView, request: &SearchRequest) -> String {
-    // No entry has less than a token.
+    // No entry takes less than one token.
     let nodes = view.nodes.len().min(request.max_tokens);
     let most = HitLimits { hits: view.hits.len(), nodes, chars: CUT_NAME_CHARS };
     let write = |limits| success(message(request), &data(view, request, limits));
@@ -36,7 +36,7 @@ struct HitLimits {
 impl HitLimits {
     const LEAST_CHARS: usize = 12;
 
-    /// Fewer hits, shorter texts, no hits. The nodes, which take few tokens and say most, go last.
+    /// Fewer hits, shorter texts, no hits. The nodes, which take few tokens and say most, are dropped last.
     fn ladder(self) -> Ladder<Self> {
         Ladder::new(self)
             .fewer(|limits| &mut limits.hits, |hits| hits * 7 / 8, 5)
@@ -126,10 +126,10 @@ fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
     }
 }
 
-/// What is not shown, and how to see it.
+/// What the limits leave out, and how to see it.
 fn truncated(view: &SearchView, request: &SearchRequest, limits: HitLimits, clipped: u64) -> Option<Truncated> {
     let mut reasons = Vec::new();
-    // Whoever asks for no hits misses none.
+    // A caller that requests no hits misses none.
     let more = if request.projection.limit == 0 { 0 } else { view.total - limits.hits as u64 };
     if more > 0 {
         let advice = match view.hits.len() > limits.hits {

@@ -1,4 +1,4 @@
-//! `search_execution`: where in an execution a value occurs.
+//! `search_execution`: finds where a value occurs in an execution.
 
 mod answer;
 
@@ -55,7 +55,7 @@ arguments! {
     }
 }
 
-/// As what strings are read.
+/// How strings are read.
 #[derive(Clone, Copy, Debug)]
 enum Reading {
     Number,
@@ -74,12 +74,12 @@ words!(ValueKind {
     Object = "object",
 });
 
-/// What a call searches.
+/// The request of a call.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     /// Which values.
     pub projection: SearchProjection,
-    /// The budget, tokens, without room for the mark of the source.
+    /// The token budget, not counting the source mark.
     pub max_tokens: usize,
     /// The language of the message.
     pub locale: Locale,
@@ -115,10 +115,10 @@ pub fn answer(view: &SearchView, id: Option<&str>, request: &SearchRequest) -> R
 }
 
 impl SearchExecution {
-    /// What the arguments ask of a value.
+    /// What the arguments require of a value.
     ///
     /// # Errors
-    /// They do not say what to search, contradict each other, or have an invalid regular expression.
+    /// They do not say what to search for, contradict each other, or have an invalid regular expression.
     fn query(&self) -> Result<ValueQuery, Error> {
         let path = self.path.as_deref().map(PathEnd::new);
         let also = match &self.r#where {
@@ -158,7 +158,7 @@ impl SearchExecution {
 }
 
 arguments! {
-    /// What `where` says of another value of the same item.
+    /// The condition of `where` on another value of the same item.
     struct Where {
         path: Text = "The end of its path.",
         is: Option<Choice<ValueKind>> = "Its kind.",
@@ -198,7 +198,7 @@ struct Conditions<'c> {
 }
 
 impl Conditions<'_> {
-    /// The only one of them.
+    /// The only condition, if any.
     ///
     /// # Errors
     /// There are several.

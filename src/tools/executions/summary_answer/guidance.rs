@@ -53,7 +53,7 @@ impl Guidance {
         Self { message: message.into(), example: by_node(id, node, "", lengths) }
     }
 
-    /// About an execution whose run data n8n did not send, or does not have.
+    /// For an execution whose run data n8n did not send, or does not have.
     fn without_nodes(header: &Header, id: &str, lengths: Lengths) -> Self {
         if header.data_too_large {
             return Self {
@@ -76,7 +76,7 @@ impl Guidance {
         }
     }
 
-    /// About an execution that has not come to its end: where it is, and how far it came.
+    /// For an execution that has not ended: where it is, and how far it got.
     fn unfinished(summary: &Summary, id: &str, lengths: Lengths) -> Option<Self> {
         let header = &summary.header;
         if !matches!(header.status.as_deref()?, "running" | "new" | "waiting" | "canceled") {
@@ -89,7 +89,7 @@ impl Guidance {
     }
 }
 
-/// What an execution does that has not come to its end, at which node if that is known, and until when.
+/// The state of an execution that has not ended: at which node, if that is known, and until when.
 fn state(header: &Header, node: Option<&String>, lengths: Lengths) -> String {
     let status = header.status.as_deref().unwrap_or_default();
     let does = match status {
@@ -108,7 +108,7 @@ fn state(header: &Header, node: Option<&String>, lengths: Lengths) -> String {
     format!("This execution {does}{at}{until}")
 }
 
-/// If no node failed, the first one, in the order of execution, with items that stand for an error, with outputs that lead
+/// If no node failed: the first node, in the order of execution, with items that stand for an error, with outputs that lead
 /// nowhere, or with empty runs.
 fn worth_a_look(summary: &Summary) -> Option<(&NodeSummary, Reason)> {
     let find = |reason: fn(&NodeSummary) -> Option<Reason>| {
@@ -136,8 +136,8 @@ fn unconnected(node: &NodeSummary) -> Option<Reason> {
     })
 }
 
-/// Whether the node is a Filter: n8n stores what it discards as an output that no connection can lead from. That is what a
-/// Filter is for, and no lead.
+/// Whether the node is a Filter: n8n stores discarded items as an output that no connection can start from. They are
+/// intended, so they are not a lead.
 fn discards(node: &NodeSummary) -> bool {
     node.node_type.as_deref() == Some("n8n-nodes-base.filter")
 }

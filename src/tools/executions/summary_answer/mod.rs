@@ -18,13 +18,13 @@ use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
 use crate::units::counted;
 
-/// The budget of a summary, always.
+/// The budget of every summary.
 pub const MAX_TOKENS: usize = 1000;
 
-/// Characters shown of a name or an id in a note, unless there is less room.
+/// The most characters of a name or an id in a note, unless there is less room.
 pub(in crate::tools) const NOTED_CHARS: usize = 60;
 
-/// What the summary itself may take, so that the mark of its source fits, too.
+/// The budget of the summary itself, with room left for the source mark.
 const ROOM: usize = MAX_TOKENS - MARK_TOKENS;
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
@@ -33,7 +33,7 @@ pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale)
     Answer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message }.compose()
 }
 
-/// The same answer without a budget: of at most so many nodes, but with whole texts.
+/// The same answer without a budget: at most `nodes` nodes, but with whole texts.
 pub fn compose_for_people(summary: &Summary, nodes: usize) -> String {
     let answer = Answer { summary, id: None, offset: 0, message: "" };
     answer.text(&summary.nodes[..summary.nodes.len().min(nodes)], Lengths::UNLIMITED, None)
@@ -82,7 +82,7 @@ struct Statistics {
     total_items_processed: u64,
 }
 
-/// Why an execution failed, as answers show it.
+/// Why an execution failed, for answers.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) struct ShownFailure {
@@ -183,7 +183,7 @@ impl<'a> Answer<'a> {
         self.one_more(nodes, shown.size, lengths).unwrap_or(shown.answer)
     }
 
-    /// The answer with the next node under a shortened name, which get_execution_by_node accepts, too.
+    /// The answer with one more node under a shortened name, which get_execution_by_node also accepts.
     fn one_more(&self, nodes: &'a [NodeSummary], shown: usize, lengths: Lengths) -> Option<String> {
         let next = nodes.get(shown).filter(|_| shown > 0)?;
         let chars = next.name.chars().count();
@@ -237,7 +237,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The workflow's name, in at most so many characters.
+/// The workflow's name, in at most `chars` characters.
 pub(super) fn workflow_name(summary: &Summary, chars: usize) -> String {
     let name = summary.workflow_name.as_deref().filter(|name| !name.is_empty());
     shorten_name(name.unwrap_or("Unknown Workflow"), chars)
@@ -254,7 +254,7 @@ fn statistics(summary: &Summary) -> Statistics {
     }
 }
 
-/// A failure, with texts of at most so many characters.
+/// A failure, with texts of at most `chars` characters.
 pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
     let text = |text: &Option<Prefix>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
     ShownFailure {
@@ -266,7 +266,7 @@ pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFai
     }
 }
 
-/// What a reader must know to interpret the summary, with at most so many characters of each name.
+/// What a reader must know to interpret the summary, with at most `chars` characters of each name.
 pub(in crate::tools) fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
     let header = &summary.header;
     let status = header.status.as_deref().unwrap_or_default();
@@ -290,7 +290,7 @@ pub(in crate::tools) fn notes(summary: &Summary, offset: usize, chars: usize) ->
     notes
 }
 
-/// What is known of an execution that was running when n8n ended.
+/// What is known of an execution that was running when n8n stopped.
 fn abandoned(summary: &Summary, chars: usize) -> String {
     let place = match &summary.current_node {
         Some(node) => format!("; it was at node {}", quoted_name(node, chars)),
@@ -299,7 +299,7 @@ fn abandoned(summary: &Summary, chars: usize) -> String {
     format!("n8n is not running{place}. This execution does not go on: n8n marks it as crashed when it starts again.")
 }
 
-/// What is real in the data of an execution during which n8n crashed.
+/// Which data of an execution is real if n8n crashed during it.
 fn crashed(nodes: &[NodeSummary], chars: usize) -> String {
     const RECOVERED: &str = "from its event log, with times in whole seconds and placeholders for items";
     let is_recovered = |node: &&NodeSummary| node.recovered_runs > 0;
@@ -319,7 +319,7 @@ fn crashed(nodes: &[NodeSummary], chars: usize) -> String {
     }
 }
 
-/// What a retry has copied.
+/// What a retry copied.
 fn copied(summary: &Summary, chars: usize) -> Option<String> {
     let of = shorten_name(summary.header.retry_of.as_ref()?, chars);
     let copied = summary.nodes.iter().filter(|node| node.copied_runs > 0).count();

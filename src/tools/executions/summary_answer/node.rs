@@ -1,4 +1,4 @@
-//! A node in the summary: what ran, and what is unusual about the flow of its items.
+//! A node in the summary: its runs, and anything unusual about the flow of its items.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::execution::summary::NodeSummary;
 use crate::execution::{Children, ErrorItems};
 use crate::json::shorten_name;
 
-/// Characters shown of the message of an item that stands for an error.
+/// The most characters of the message of an item that stands for an error.
 const MESSAGE_CHARS: usize = 120;
 
 #[derive(Serialize)]
@@ -71,12 +71,12 @@ impl ShownNode {
     }
 }
 
-/// The items that a node took, where that is not what it output; a trigger takes none.
+/// The number of items that a node took, if it differs from what the node output; a trigger takes none.
 pub(super) fn telling_input(node: &NodeSummary) -> Option<u64> {
     node.taken.filter(|taken| *taken > 0 && *taken != node.items)
 }
 
-/// How many items stand for an error, and the first, with at most so many characters of its message.
+/// How many items stand for an error, and the first, with at most `chars` characters of its message.
 pub(in crate::tools::executions) fn shown_errors(items: &ErrorItems, chars: usize) -> ShownErrorItems {
     let first = &items.first;
     let index = |index: u64| (index > 0).then_some(index);
@@ -89,7 +89,7 @@ pub(in crate::tools::executions) fn shown_errors(items: &ErrorItems, chars: usiz
     }
 }
 
-/// The first executions of sub-workflows, with at most so many characters of each id, and how many more there are.
+/// The first executions of sub-workflows, with at most `chars` characters of each id, and how many more there are.
 pub(in crate::tools::executions) fn shown_children(children: &Children, chars: usize) -> Vec<String> {
     let ids = children.ids.iter().map(|id| shorten_name(id, chars));
     let more = children.total.saturating_sub(children.ids.len() as u64);

@@ -11,7 +11,7 @@ use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, quoted_name, shorten, shorten
 use crate::toolkit::answer::{Truncated, clipped, is_zero, json, success};
 use crate::units::counted;
 
-/// The most changes of a step.
+/// The most changes in a step.
 const CHANGES: usize = 12;
 
 /// The most characters of a value that changed.
@@ -34,7 +34,7 @@ struct StepLimits {
 }
 
 impl StepLimits {
-    /// Characters of a value that are worth less than another step.
+    /// Beyond this many characters of each value, another step is worth more.
     const BRIEF_CHARS: usize = 30;
 
     /// Shorter values, then fewer steps, then both.
@@ -94,7 +94,7 @@ impl Serialize for Members {
     }
 }
 
-/// What is left out of the values that are shown.
+/// What was left out of the values that are shown.
 #[derive(Default)]
 struct LeftOut {
     clipped: u64,
@@ -161,7 +161,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What is not limits, and how to see it.
+    /// What the limits leave out, and how to see it.
     fn truncated(&self, limits: StepLimits, left_out: &LeftOut) -> Option<Truncated> {
         let mut reasons = Vec::new();
         let steps = self.route.steps.len() - limits.steps;

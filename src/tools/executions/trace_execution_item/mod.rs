@@ -1,4 +1,4 @@
-//! `trace_execution_item`: where an item came from, and where it went.
+//! `trace_execution_item`: traces where an item came from, and where it went.
 
 mod answer;
 
@@ -41,16 +41,16 @@ arguments! {
 
 words!(Direction { Back = "back", Forward = "forward", Both = "both" });
 
-/// What a call asks.
+/// The request of a call.
 #[derive(Clone, Debug)]
 struct TraceRequest {
     /// The item.
     start: Place,
-    /// Which way.
+    /// Which way to trace.
     direction: Direction,
     /// Whether values of known secret keys in items are masked.
     redacts: bool,
-    /// The budget, tokens, without room for the mark of the source.
+    /// The token budget, not counting the source mark.
     max_tokens: usize,
     /// The language of the message.
     locale: Locale,
@@ -60,7 +60,7 @@ impl TraceRequest {
     /// The projection of the first pass: the steps.
     fn steps(&self) -> impl StoredProjection<View = Result<Trace, execution::Error>> + use<> {
         let (start, direction) = (self.start.clone(), self.direction);
-        // On the thread that reads, so that the lineage is not held any longer.
+        // On the thread that reads, so that the lineage is dropped early.
         LineageProjection.map(move |view| view.map(|view| Trace::new(view, &start, direction)))
     }
 
@@ -95,7 +95,7 @@ impl ToolCall for TraceExecutionItem {
             None => Some(ItemsView::new()),
         };
         let id = source.own_id(&execution.id);
-        // Counting tokens takes time: not on the thread that downloads.
+        // Counting tokens takes time: keep it off the download thread.
         blocking(move || Ok(origin.mark(answer(&trace, items.as_ref(), id.as_deref(), &request)?))).await
     }
 }
@@ -112,7 +112,7 @@ fn answer(trace: &Trace, items: Option<&ItemsView>, id: Option<&str>, request: &
     }
 }
 
-/// Why there is no such item, and what there is.
+/// Why there is no such item, and which ones exist.
 fn refusal(absent: Absent, start: &Place, trace: &Trace, id: Option<&str>) -> String {
     let id = trace.header.id.as_deref().or(id).unwrap_or("?");
     let node = format!("Node {}", quoted_name(&start.node, CUT_NAME_CHARS));

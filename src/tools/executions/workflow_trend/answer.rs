@@ -98,7 +98,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How much is shown: so many entries of each list, with so many characters of a name.
+/// How much is shown: the number of entries of each list, and of characters of a name.
 #[derive(Clone, Copy)]
 struct TrendLimits {
     moved: usize,
@@ -144,7 +144,7 @@ pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens:
             steady: movements.steady,
             too_few: too_few.iter().take(limits.too_few).map(|name| shorten_name(name, limits.chars)).collect(),
             too_few_more: too_few.len().saturating_sub(limits.too_few) as u64,
-            // A node that stopped ran well in the execution since which it is missing.
+            // A node that no longer runs did run well in the execution since which it is missing.
             guidance: moved.iter().find(|moved| moved.what != What::Stopped).map(|moved| {
                 let since = Row::of(moved, seen, limits.chars).since.id.to_owned();
                 format!("compare_executions(id: '{since}') shows what differs from the last good execution before it.")

@@ -1,4 +1,4 @@
-//! A trend as small lines, which people see: the same executions, period by period.
+//! A trend as sparklines for people: the same executions, period by period.
 
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ impl ShownLine {
     }
 }
 
-/// The trend of a workflow with all eight periods.
+/// The trend of a workflow over all eight periods.
 ///
 /// # Errors
 /// As `workflow_trend`.

@@ -1,4 +1,4 @@
-//! `workflow_trend`: what moved at the nodes of a workflow, in the last period against the seven before it.
+//! `workflow_trend`: changes at the nodes of a workflow, in the last period compared with the seven before it.
 //!
 //! ```text
 //! executions of eight periods, newest first -> the runs of their nodes -> oldest first -> what moved, and since when
@@ -61,13 +61,13 @@ struct Periods {
     length: SignedDuration,
 }
 
-/// What was read.
+/// The data that was read.
 #[derive(Default)]
 struct Seen {
     workflow_name: Option<String>,
     /// The executions, oldest first.
     executions: Vec<SeenExecution>,
-    /// The versions of the workflow, in the order in which they first ran: as the movements number them.
+    /// The versions of the workflow, in the order in which they first ran: the movements refer to them by index.
     versions: IndexSet<Option<String>>,
     movements: Movements,
     /// The runs of each node in each period.
@@ -168,7 +168,7 @@ fn read(
     periods: Periods,
     reveal: bool,
 ) -> Result<Option<Seen>, store::Error> {
-    // A manual execution says nothing about others: its data may be pinned.
+    // Manual executions say nothing about others: their data may be pinned.
     let query = Query {
         workflow_id: Some(workflow.to_owned()),
         started_after: Some(periods.begin().to_string()),
@@ -218,7 +218,7 @@ impl Visitor for Reading {
     }
 }
 
-/// Whether it ran to an end of its own: one that was canceled says nothing about its nodes.
+/// Whether it ended by itself: a canceled execution says nothing about its nodes.
 fn has_ended(row: &Row) -> bool {
     matches!(row.status(), Some("success" | "error" | "crashed"))
 }

@@ -1,4 +1,4 @@
-//! What a proof says: the claim, from the verdict by a table, and what it rests on.
+//! The answer of a proof: the claim, which a table derives from the verdict, and the facts that it rests on.
 
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ struct Failed<'a> {
 #[serde(rename_all = "camelCase")]
 struct Node<'a> {
     node_name: &'a str,
-    /// In and out.
+    /// Received and returned.
     items: [u64; 2],
     runs: usize,
 }
@@ -81,7 +81,7 @@ struct ExpectedRow<'a> {
     hits: [u64; 2],
 }
 
-/// A node that did something else.
+/// A node that behaved differently.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DiffersRow<'a> {

@@ -1,4 +1,4 @@
-//! The sentence to repeat: from the verdict by a table for each language, never free text.
+//! The sentence for the agent to repeat: a table derives it from the verdict, per language; it is never free text.
 
 use super::verdict::{Facts, Verdict};
 use crate::execution::recording::Recording;
@@ -9,7 +9,7 @@ use crate::tools::proof::recorded::{MESSAGE_CHARS, NAMES};
 use crate::tools::proof::revisions::{Kind, Revisions};
 use crate::units::counted;
 
-/// The sentence to repeat.
+/// The sentence for the agent to repeat.
 pub(super) fn claim(locale: Locale, recording: &Recording, revisions: &Revisions, facts: &Facts) -> String {
     let words = Words { recording, revisions, facts };
     match locale {
@@ -18,7 +18,7 @@ pub(super) fn claim(locale: Locale, recording: &Recording, revisions: &Revisions
     }
 }
 
-/// What the sentences consist of.
+/// The parts of the sentences.
 struct Words<'a> {
     recording: &'a Recording,
     revisions: &'a Revisions,
@@ -205,7 +205,7 @@ impl Words<'_> {
         self.facts.failed.as_ref().filter(|(_, message)| !message.is_empty()).map(failure)
     }
 
-    /// What was expected, and how often it was there: recorded, and now.
+    /// What was expected, and how often it occurred: recorded, and now.
     fn expected(&self, words: impl Fn(&str, [u64; 2]) -> String) -> String {
         self.facts.expected.iter().map(|(what, hits)| words(what, *hits)).collect::<Vec<_>>().join("; ")
     }
@@ -216,12 +216,12 @@ impl Words<'_> {
         changed.map(|good| format!("{} ({})", good.id, list(&good.differs))).collect::<Vec<_>>().join("; ")
     }
 
-    /// The nodes that were asked something that was not recorded.
+    /// The nodes that received a request which was not recorded.
     fn asked(&self) -> String {
         self.facts.fails_now.as_ref().map_or_else(|| list(&self.facts.ran_new), |(node, _)| node.clone())
     }
 
-    /// The nodes of the change or of the failure; `both` has the words if these are two things.
+    /// The nodes of the change or of the failure; `both` phrases them if they differ.
     fn untested(&self, both: impl Fn(String) -> String) -> String {
         match (&self.facts.failed, self.revisions.changed.as_slice()) {
             (Some((failed, _)), []) => failed.clone(),

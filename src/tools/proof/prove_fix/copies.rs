@@ -19,7 +19,7 @@ use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
 use crate::workflow::replay::{self, Copy};
 
-/// What a key must be allowed to do, so that a copy can be made, and also removed.
+/// The scopes that a key needs to create a copy and to remove it again.
 const SCOPES: [&str; 8] = [
     "execution:read",
     "execution:list",
@@ -31,16 +31,16 @@ const SCOPES: [&str; 8] = [
     "workflow:delete",
 ];
 
-/// The pause between two looks at n8n.
+/// The pause between two polls of n8n.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long n8n may take to end a copy beyond its own limit.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long n8n may take to unpublish a copy before it can be deleted.
+/// How long n8n may take to unpublish a copy so that it can be deleted.
 const REMOVED_WITHIN: Duration = Duration::from_secs(15);
 
-/// Copies older than this were left behind by a process that was killed.
+/// Copies older than this were left behind by a killed process.
 const LEFT_BEHIND: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 
 /// Runs copies.
@@ -48,40 +48,40 @@ pub(super) struct CopyRunner<'a> {
     n8n: &'a Client,
     /// How long each may run.
     timeout: Duration,
-    /// Of the call.
+    /// The progress of the call.
     progress: &'a Progress,
     /// The furthest of the [`STEPS`] that a copy has reached.
     reached: AtomicUsize,
-    /// Of the requests for a copy, which nobody watches: two copies run at once.
+    /// The progress of requests for a copy, which nobody watches: two copies run at once.
     unwatched: Progress,
     writes: Writes,
 }
 
-/// What is said of the progress of copies.
+/// The steps that a copy reports as progress.
 const STEPS: [&str; 3] = ["created", "running", "comparing"];
 
 /// Held for each write: n8n 1.x on SQLite refuses two at the same time.
 type Writes = Arc<Mutex<()>>;
 
-/// What a copy did.
+/// The result of running a copy.
 pub(super) struct Replayed {
     pub recording: Recording,
-    /// How often it has each value that is expected.
+    /// How often each expected value occurs.
     pub hits: Vec<u64>,
-    /// The first item of each node that is not as it was recorded.
+    /// The first item of each node that differs from the recording.
     pub differing: Differing,
 }
 
-/// What is read of a copy's execution besides its recording.
+/// What is read of a copy's execution in addition to its recording.
 #[derive(Default)]
 pub(super) struct Looks<'a> {
     /// Values to count.
     pub searches: &'a [SearchProjection],
-    /// The execution whose data it ran with, and what the copy calls a node of it, if values are compared.
+    /// The execution whose data it ran with, and how the copy names its nodes, if values are compared.
     pub recorded: Option<(&'a Recording, &'a Revisions)>,
 }
 
-/// Items that differ: where they are in both executions, the copy's first, and what they are in the copy's.
+/// Items that differ: where they are in both executions, the copy's first, and their content in the copy's.
 #[derive(Default)]
 pub(super) struct Differing {
     pub places: Vec<[Place; 2]>,
@@ -94,7 +94,7 @@ impl<'a> CopyRunner<'a> {
         Self { n8n, timeout, progress, reached, unwatched, writes: Writes::default() }
     }
 
-    /// A copy has reached one of the [`STEPS`].
+    /// Notes that a copy has reached one of the [`STEPS`].
     fn reach(&self, step: usize) {
         if step >= self.reached.fetch_max(step, Ordering::Relaxed) {
             self.progress.set(Stage::Step(STEPS[step]));
@@ -103,7 +103,7 @@ impl<'a> CopyRunner<'a> {
 
     /// Refuses if the key could not remove what it creates.
     pub(super) async fn check_scopes(&self) -> Result<(), Error> {
-        // n8n before 2.20 does not say what a key may do.
+        // n8n before 2.20 does not report the scopes of a key.
         let missing = self.n8n.missing_scopes(&SCOPES).await.unwrap_or_default();
         if missing.is_empty() {
             return Ok(());
@@ -185,7 +185,7 @@ impl<'a> CopyRunner<'a> {
         }
     }
 
-    /// What a copy did, once it has ended.
+    /// The result of running a copy, once it has ended.
     async fn read(&self, id: &str, looks: &Looks<'_>) -> Result<Replayed, Error> {
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
@@ -216,7 +216,7 @@ impl<'a> CopyRunner<'a> {
         let (begun, mut is_stopped) = (Instant::now(), false);
         let query = ListQuery { workflow_id: Some(workflow.to_owned()), limit: 1, ..ListQuery::default() };
         loop {
-            // Executions that run are not in this list.
+            // This list leaves out running executions.
             let listing = self.n8n.list_executions(&query).await?;
             let status = listing.data.first().and_then(|one| one["status"].as_str());
             if let (Some(id), Some("success" | "error" | "crashed" | "canceled")) = (listing.newest_id(), status) {
@@ -241,19 +241,19 @@ impl<'a> CopyRunner<'a> {
         let query = ListQuery { workflow_id: Some(workflow.to_owned()), status, limit: 1, ..ListQuery::default() };
         let Ok(listing) = self.n8n.list_executions(&query).await else { return };
         if let Some(id) = listing.newest_id() {
-            // It may have ended by now.
+            // It may have ended in the meantime.
             drop(self.n8n.stop_execution(&id, &crate::execution::HeaderProjection, &self.unwatched).await);
         }
     }
 }
 
-/// Creates a copy, which is removed as soon as the second value is let go. A call that is cancelled meanwhile leaves none behind.
+/// Creates a copy, which is removed when the second value is dropped. A call cancelled in between leaves nothing behind.
 async fn create(n8n: Client, copy: Copy, progress: Progress, writes: Writes) -> Result<(String, Undo), Error> {
     let writing = writes.lock().await;
     let made = n8n.create_workflow(copy.body().to_owned(), &OutlineProjection, &progress).await;
     let id = match made {
         Ok(Ok(Some(outline))) => outline.id,
-        // It may have been created: look for its own name, and never send it again.
+        // It may have been created: look for its name instead of sending it again.
         Ok(_) | Err(n8n::Error::Unsure { .. }) => find(&n8n, copy.name(), &progress).await?,
         Err(error) => return Err(error.into()),
     };

@@ -9,10 +9,10 @@ use crate::tools::Error;
 /// The most expectations of a call.
 const MAX: usize = 5;
 
-/// The argument that holds them.
+/// The argument that contains them.
 const ARGUMENT: &str = "expect";
 
-/// Values that are to be there, or not.
+/// Values that should occur, or should not.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Expectation {
@@ -24,7 +24,7 @@ pub(super) struct Expectation {
     hits: Hits,
 }
 
-/// How often.
+/// How often the values should occur.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Hits {
@@ -57,7 +57,7 @@ impl Expectation {
         }
     }
 
-    /// Counts the values, in the items of the node that has this name.
+    /// Counts the values in the items of the node with this name.
     pub(super) fn search(&self, node: &str) -> Result<SearchProjection, Error> {
         let query = ValueQuery {
             path: self.path.as_deref().map(PathEnd::new),
@@ -67,7 +67,7 @@ impl Expectation {
         Ok(SearchProjection { query, node: Some(node.to_owned()), output: None, limit: 0, redacts: false })
     }
 
-    /// Whether so many are as expected.
+    /// Whether this many hits are as expected.
     pub(super) fn is_met_by(&self, hits: u64) -> bool {
         (hits > 0) == (self.hits == Hits::Some)
     }

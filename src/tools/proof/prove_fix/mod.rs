@@ -1,4 +1,4 @@
-//! `prove_fix`: runs a workflow again with the recorded data of an execution, changed and unchanged, and says only what was shown.
+//! `prove_fix`: runs a workflow again with the recorded data of an execution, changed and unchanged, and claims only what was shown.
 //!
 //! ```text
 //! recording of the execution --+--> copy of the workflow that ran --> control \
@@ -58,14 +58,14 @@ arguments! {
     }
 }
 
-/// What is known before anything is created.
+/// The facts known before anything is created.
 struct Prepared {
     recording: Recording,
     revisions: Revisions,
     control: Copy,
     changed: Copy,
     carried: Carried,
-    /// The nodes that are answered from the recording in either copy, as the execution called them.
+    /// The nodes that answer from the recording in either copy, by their names in the execution.
     played: HashSet<String>,
 }
 
@@ -146,7 +146,7 @@ impl ProveFix {
         .await
     }
 
-    /// How often the execution itself has what is expected.
+    /// How often the expected values occur in the execution itself.
     async fn recorded_hits(
         &self,
         context: &Context,
@@ -163,7 +163,7 @@ impl ProveFix {
         Ok(hits)
     }
 
-    /// The first value of each node that is not as it was recorded.
+    /// The first value of each node that differs from the recording.
     async fn values(
         &self,
         context: &Context,
@@ -180,7 +180,7 @@ impl ProveFix {
         Ok(first_values(&differing.places, &differing.items, &recorded))
     }
 
-    /// Runs both workflows with the data of earlier good executions: they may have run an older version.
+    /// Runs both workflows with the data of earlier good executions, which may have run an older version.
     async fn good(
         &self,
         context: &Context,
@@ -204,7 +204,7 @@ impl ProveFix {
             let (control, changed) =
                 tokio::join!(runner.replay(&control, &carried, &none), runner.replay(&changed, &carried, &none));
             let (control, changed) = (control?.recording, changed?.recording);
-            // What the workflow that ran last cannot do with these data says nothing about the change.
+            // If the workflow that ran last cannot process these data, that says nothing about the change.
             if failure(&control).is_none() {
                 let differs = verdict::differences(&control, &changed, case);
                 found.push(Good { id: id.clone(), differs });
@@ -215,31 +215,31 @@ impl ProveFix {
     }
 }
 
-/// What a replay is judged by.
+/// The basis on which a replay is judged.
 struct Case<'a> {
     recording: &'a Recording,
     revisions: &'a Revisions,
     played: &'a HashSet<String>,
     expected: &'a [Expectation],
-    /// How often the execution itself has what is expected.
+    /// How often the expected values occur in the execution itself.
     recorded: &'a [u64],
-    /// The language of what is not proven.
+    /// The language of the list of unproven points.
     locale: Locale,
 }
 
-/// The id of an execution in n8n, also if it was read from a file.
+/// The id of an execution in n8n, even if it was read from a file.
 fn shown_id<'a>(id: &'a str, recording: &'a Recording) -> &'a str {
     recording.header.id.as_deref().unwrap_or(id)
 }
 
-/// A good execution, with the changed workflow.
+/// A good execution, run with the changed workflow.
 struct Good {
     id: String,
-    /// The nodes that return something else now.
+    /// The nodes that now return something else.
     differs: Vec<String>,
 }
 
-/// Refuses what cannot be run again.
+/// Refuses a recording that cannot be replayed.
 fn check_recording(id: &str, recording: &Recording) -> Result<(), Error> {
     let status = recording.header.status.as_deref().unwrap_or_default();
     let problem = match status {

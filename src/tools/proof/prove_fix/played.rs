@@ -1,4 +1,4 @@
-//! How recorded items get into copies: in their code, or, if they are many, as files of the call that starts a copy.
+//! How recorded items get into copies: in the nodes' code or, if there are many, as files of the call that starts a copy.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -18,13 +18,13 @@ use crate::n8n::ProductionFile;
 use crate::tools::Error;
 use crate::workflow::replay::{Played, PlayedItems, PlayedRun};
 
-/// Bytes that are read at once.
+/// How many bytes are read at once.
 const PIECE: u64 = 64 * 1024;
 
-/// Bytes of packed items that are held in memory.
+/// How many bytes of packed items are held in memory.
 const PACKED_IN_MEMORY: usize = 1024 * 1024;
 
-/// What was recorded of the nodes that answer.
+/// The recordings of the nodes that answer from them.
 pub(super) struct Carried {
     played: HashMap<String, Played>,
     parts: Vec<Part>,
@@ -32,14 +32,14 @@ pub(super) struct Carried {
     packed: Arc<Mutex<Spool>>,
 }
 
-/// What a run did, as a file: its items, and what stands before and after them, packed.
+/// A run as a file: its items, and the text before and after them, packed.
 struct Part {
     name: String,
     bytes: Range<u64>,
 }
 
 impl Carried {
-    /// The items of a recording, which are taken out of it.
+    /// Takes the items of these nodes out of a recording.
     ///
     /// # Errors
     /// A temporary file cannot be read or written.
@@ -67,7 +67,7 @@ impl Carried {
         Ok(Self { played: of_nodes, parts, packed: Arc::new(Mutex::new(packed)) })
     }
 
-    /// What was recorded of a node: nothing of one that did not run.
+    /// The recording of a node, which is empty for one that did not run.
     pub(super) fn played(&self, name: &str) -> Played {
         self.played.get(name).cloned().unwrap_or_default()
     }
@@ -83,7 +83,7 @@ impl Carried {
     }
 }
 
-/// Packs the items of a run, and what stands before and after them; returns how many bytes they have unpacked.
+/// Packs the items of a run, and the text before and after them; returns the unpacked size in bytes.
 fn pack([before, after]: &[String; 2], items: &mut Spool, run: &Range<u64>, packed: &mut Spool) -> io::Result<u64> {
     let mut packer = DeflateEncoder::new(packed, Compression::fast());
     packer.write_all(before.as_bytes())?;
@@ -99,10 +99,10 @@ fn pack([before, after]: &[String; 2], items: &mut Spool, run: &Range<u64>, pack
     Ok(before.len() as u64 + (run.end - run.start) + after.len() as u64)
 }
 
-/// What a run did, without its items.
+/// A run, without its items.
 fn played_run(recording: &Recording, run: &RecordedRun) -> PlayedRun {
     let outputs: Vec<usize> = run.outputs.iter().map(|output| output.hashes.len()).collect();
-    // A run that went on after its error answers with the items that stand for it.
+    // A run that continued after its error answers with the items that stand for it.
     let error = run.error.clone().filter(|_| run.failed && outputs.iter().all(|items| *items == 0));
     PlayedRun { received: recording.received(run), outputs, error, ..PlayedRun::default() }
 }

@@ -1,4 +1,4 @@
-//! What a replay shows: the verdict, from facts alone.
+//! What a replay shows: the verdict, derived from facts alone.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use crate::tools::proof::revisions::Revisions;
 use crate::workflow::parsed::ParsedNode;
 use crate::workflow::replay::{DATE_TIME, NOT_RECORDED, depends_on_more_than_items, original_name};
 
-/// What was shown. Only [`Fixed`](Self::Fixed) claims that something is proven.
+/// The verdict. Only [`Fixed`](Self::Fixed) claims that something is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The unchanged workflow failed again as it had, and the changed one did not: its node ran, with items, without an error.
+    /// The unchanged workflow failed again as before, and the changed one did not: its node ran, with items, without an error.
     Fixed,
     /// The same, but an earlier good execution would now return something else.
     FixedButChanges,
@@ -27,27 +27,27 @@ pub(super) enum Verdict {
     FailsElsewhere,
     /// The node that failed did not run.
     NotReached,
-    /// The error stands in items now.
+    /// The error now appears in items.
     ErrorNowInItems,
     /// The node is disabled.
     Bypassed,
-    /// The node returned nothing for something.
+    /// The node received items and returned none.
     Emptied,
     /// The execution had not failed, and some nodes return something else.
     OutputsChanged,
     /// The execution had not failed, and all nodes return the same.
     SameOutputs,
-    /// What was expected is not there, or what was not expected is.
+    /// An expected value does not occur, or an unexpected one does.
     NotMet,
-    /// Something was asked that had not been recorded.
+    /// A node received a request that was not recorded.
     NeedsOutside,
-    /// The change, or the failure, is in a node that is answered from the recording.
+    /// The change, or the failure, is in a node that answers from the recording.
     NotTested,
-    /// The unchanged workflow does not do the same again.
+    /// The unchanged workflow does not behave as it did.
     NotReproduced,
     /// The workflow has not changed since it ran.
     Unchanged,
-    /// The unchanged workflow, which is all that was asked about, did the same at every node.
+    /// Only the unchanged workflow was checked, and it did the same at every node.
     Reproduced,
 }
 
@@ -76,7 +76,7 @@ impl Verdict {
     }
 }
 
-/// Everything that an answer says.
+/// Everything that an answer is based on.
 pub(super) struct Facts {
     /// The execution's id.
     pub id: String,
@@ -87,31 +87,31 @@ pub(super) struct Facts {
     pub failed: Option<(String, String)>,
     /// The node that fails now, and its message.
     pub fails_now: Option<(String, String)>,
-    /// What that node received and returned now, and in how many runs.
+    /// What that node now received and returned, and in how many runs.
     pub node: Option<NodeFacts>,
-    /// The nodes that ran now and had not.
+    /// The nodes that ran now but not before.
     pub ran_new: Vec<String>,
-    /// The nodes that returned something else, or ended in another way, as the execution called them.
+    /// The nodes that returned something else, or ended differently, by their names in the execution.
     pub differs: Vec<String>,
-    /// How each of them ended, recorded and now, if it ended in another way.
+    /// How each of them ended, recorded and now, if it ended differently.
     pub statuses: Vec<(String, [&'static str; 2])>,
-    /// Nodes that returned the same values but other `files` or another `pairedItem`, and which of the two.
+    /// Nodes that returned the same values but different `files` or `pairedItem`, and which of the two.
     pub only: Vec<(String, &'static str)>,
-    /// Their first values that are not as recorded: now, and recorded.
+    /// Their first values that differ from the recording: now, and recorded.
     pub values: Vec<ValueDifference>,
-    /// How many returned the same.
+    /// How many nodes returned the same.
     pub same: usize,
-    /// What was expected, and how often it was there: recorded, and now.
+    /// What was expected, and how often it occurred: recorded, and now.
     pub expected: Vec<(String, [u64; 2])>,
-    /// Earlier good executions with the changed workflow.
+    /// Earlier good executions, run with the changed workflow.
     pub good: Vec<Good>,
-    /// The nodes that ran and were answered from the recording.
+    /// The nodes that ran and answered from the recording.
     pub recorded: Vec<String>,
     /// What the verdict does not cover, in sentences.
     pub not_proven: Vec<String>,
 }
 
-/// What a node did.
+/// The behaviour of a node.
 pub(super) struct NodeFacts {
     pub name: String,
     pub items: [u64; 2],
@@ -119,7 +119,7 @@ pub(super) struct NodeFacts {
 }
 
 impl Facts {
-    /// What is known without a replay.
+    /// The facts known without a replay.
     pub(super) fn without_replay(id: &str, recording: &Recording, verdict: Verdict) -> Self {
         Self {
             id: shown_id(id, recording).to_owned(),
@@ -208,12 +208,12 @@ fn reproduces(case: &Case<'_>, control: &Replayed) -> bool {
     fails_again && control.hits == case.recorded
 }
 
-/// The verdict where the control did the same again.
+/// The verdict when the control did the same again.
 fn verdict(case: &Case<'_>, changed: &Replayed, ran_new: &[String], differs: &[String]) -> Verdict {
     let Case { recording, revisions, played, .. } = *case;
     let (now, fails_now) = (&changed.recording, failure(&changed.recording));
     let asks_outside = fails_now.as_ref().is_some_and(|(_, message)| message.contains(NOT_RECORDED));
-    // A node that is new and would reach outside was not run.
+    // A new node that would reach outside was not run.
     let is_new_and_played = |name: &String| {
         played.contains(revisions.name_then(name)) && revisions.ran.node(revisions.name_then(name)).is_none()
     };
@@ -270,10 +270,10 @@ fn errors(node: &RecordedNode, parsed: Option<&ParsedNode>) -> u64 {
     node.errors() + if has_error_output { last.sum() } else { 0 }
 }
 
-/// The nodes of the execution that returned something else in the changed workflow, or ended in another way.
+/// The nodes of the execution that returned something else in the changed workflow, or ended differently.
 pub(super) fn differences(then: &Recording, now: &Recording, case: &Case<'_>) -> Vec<String> {
     let (revisions, kept) = (case.revisions, case.revisions.names_in_copy());
-    // A copy also has nodes that are not of the workflow.
+    // A copy also has nodes that the workflow does not have.
     let is_own = |name: &str| revisions.ran.node(name).is_some();
     let differs = |name: &str, node: &RecordedNode| {
         let name_now = revisions.name_now(name);
@@ -283,7 +283,7 @@ pub(super) fn differences(then: &Recording, now: &Recording, case: &Case<'_>) ->
     differing(then, differs)
 }
 
-/// The nodes of the execution that did something else in the control.
+/// The nodes of the execution that behaved differently in the control.
 fn differences_of_control(control: &Recording, case: &Case<'_>) -> Vec<String> {
     let kept = case.revisions.names_in_control();
     differing(case.recording, |name, node| {
@@ -295,9 +295,9 @@ fn differing(then: &Recording, differs: impl Fn(&str, &RecordedNode) -> bool) ->
     then.nodes.iter().filter(|(name, node)| differs(name, node)).map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether a node ran again, returned the same, and ended in the same way. One that answers from the recording is not asked what its
-/// items came from, since with several outputs it is a Switch in the copy, nor whether it went on after an error, since it only returns
-/// the items that stand for it.
+/// Whether a node ran again, returned the same, and ended in the same way. Two checks are skipped for a node that answers from the
+/// recording: what its items came from, since with several outputs it is a Switch in the copy, and whether it went on after an error,
+/// since it only returns the items that stand for it.
 fn did_the_same(then: &RecordedNode, now: Option<&RecordedNode>, is_played: bool) -> bool {
     let ended =
         |run: &RecordedRun| run.failed && (!is_played || run.outputs.iter().all(|output| output.hashes.is_empty()));
@@ -315,7 +315,7 @@ fn values(output: &RecordedOutput) -> Vec<u64> {
     output.hashes.clone()
 }
 
-/// Something of each output with items, of each run.
+/// The value of `of` for each output with items, per run.
 fn outputs<T: PartialEq>(node: &RecordedNode, of: impl Fn(&RecordedOutput) -> T) -> Vec<Vec<(usize, T)>> {
     let with_items = |run: &RecordedRun| {
         let outputs = run.outputs.iter().enumerate().filter(|(_, output)| !output.hashes.is_empty());
@@ -324,7 +324,7 @@ fn outputs<T: PartialEq>(node: &RecordedNode, of: impl Fn(&RecordedOutput) -> T)
     node.runs.iter().map(with_items).collect()
 }
 
-/// What differs at those of these nodes whose values and endings are the same.
+/// For nodes whose values and endings are the same: whether `files` or `pairedItem` differ.
 fn only(nodes: &[String], then: &Recording, now: &Recording, revisions: &Revisions) -> Vec<(String, &'static str)> {
     let what = |name: &String| {
         let (then, now) = (then.nodes.get(name)?, now.nodes.get(revisions.name_now(name)?)?);
@@ -339,7 +339,7 @@ fn only(nodes: &[String], then: &Recording, now: &Recording, revisions: &Revisio
     nodes.iter().filter_map(what).collect()
 }
 
-/// How each of these nodes ended, if it ended in another way.
+/// How each of these nodes ended, if it ended differently.
 fn statuses(
     nodes: &[String],
     then: &Recording,
@@ -361,7 +361,7 @@ fn statuses(
 
 /// The items that a node passed on.
 fn returned(node: &RecordedNode, parsed: Option<&ParsedNode>) -> u64 {
-    /// n8n records what it drops as a second output, which leads nowhere.
+    /// n8n records discarded items as a second output, which leads nowhere.
     const FILTER: &str = "n8n-nodes-base.filter";
     if parsed.is_none_or(|parsed| !parsed.is(FILTER)) {
         return node.items();
@@ -406,7 +406,7 @@ fn not_proven(case: &Case<'_>, now: &Recording, differs: &[String]) -> Vec<Strin
     sentences
 }
 
-/// The nodes that were answered from the recording, with other input than recorded.
+/// The nodes that answered from the recording, with other input than recorded.
 fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
     let Case { recording, revisions, played, .. } = *case;
     let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
@@ -430,7 +430,7 @@ fn depend_on_more<'a>(case: &Case<'a>, now: &Recording, differs: &[String]) -> V
     let Case { revisions, played, .. } = *case;
     let ran_for_real =
         |node: &&ParsedNode| now.nodes.contains_key(&node.name) && !played.contains(revisions.name_then(&node.name));
-    // One without a date takes the current one, which only its items show.
+    // A Date & Time node without a date takes the current one, which only its items show.
     let has_other_date =
         |node: &ParsedNode| node.is(DATE_TIME) && revisions.is_original() && differs.contains(&node.name);
     let nodes = revisions.now.workflow.nodes.iter().filter(ran_for_real);

@@ -1,7 +1,7 @@
-//! What needs more than the summary: the request and the answer of a failed node, the item that it was working on with what is odd in it,
-//! what was edited since the last good run; and the odd values of an execution that succeeded.
+//! Findings that need more than the summary: request and answer of a failed node, the item that it was working on with its outliers,
+//! what was edited since the last good run; and the outliers of an execution that succeeded.
 //!
-//! All of it comes from the tools, asked like every client asks them. Nothing of it is necessary: what cannot be read is left out.
+//! All of it comes from the tools, called as any client calls them. None of it is essential: what cannot be read is left out.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::toolkit::Locale;
 use crate::tools::executions::{compare_executions, get_execution_by_node, get_execution_fields};
 use crate::tools::{Context, Tool};
 
-/// The budget of each question.
+/// The token budget of each question.
 const TOKENS: u64 = 8000;
 
-/// Sentences, and names in a sentence, at most.
+/// The most sentences, and the most names in a sentence.
 const MOST: usize = 5;
 
-/// Odd values of an execution that succeeded, at most.
+/// The most outliers of an execution that succeeded.
 const ODD: usize = 3;
 
-/// What is asked about an execution.
+/// The execution that the questions are about.
 pub(in crate::tools::view) struct Asked<'a> {
     pub context: &'a Arc<Context>,
     pub id: &'a str,
@@ -47,7 +47,7 @@ impl Asked<'_> {
         Some(answer.remove("data").unwrap_or(Value::Object(answer)))
     }
 
-    /// Why a node failed. `said`: what the summary says already.
+    /// Why a node failed. `said`: what the summary already says.
     pub(in crate::tools::view) async fn of_failure(&self, node: &str, said: &[&str]) -> Cause {
         let mut cause = Cause::default();
         if let Some(answer) = self.ask(&get_execution_by_node::TOOL, json!({"nodeName": node, "limit": 1})).await {
@@ -58,7 +58,7 @@ impl Asked<'_> {
         cause
     }
 
-    /// What the other side said, unless it is known.
+    /// What the other side answered, unless the summary says it.
     fn answered(&self, error: &Value, said: &[&str]) -> Option<Sentence> {
         let text = unescaped(error["messages"][0].as_str()?);
         let is_new = !text.is_empty() && !said.iter().any(|said| said.contains(text.as_str()));
@@ -66,7 +66,7 @@ impl Asked<'_> {
         is_new.then(|| Sentence::default().text(format!("{before} {}", shorten(&text, 400))))
     }
 
-    /// The item that the node was working on, and what is odd in it; if it is not known which, what is odd in all of them.
+    /// The item that the node was working on, and its outliers; if the item is not known, the outliers of all items.
     async fn items(&self, node: &str, answer: &Value) -> Vec<Sentence> {
         let (error, input) = (&answer["error"], &answer["input"]);
         let sources = input["sources"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -108,7 +108,7 @@ impl Asked<'_> {
         lines.collect()
     }
 
-    /// Whether the workflow is the one that was good the last time.
+    /// Whether the workflow has changed since the last good run.
     pub(in crate::tools::view) async fn edited(&self) -> Option<Sentence> {
         let answer = self.ask(&compare_executions::TOOL, json!({})).await?;
         let other = answer["with"].as_str()?;
@@ -148,7 +148,7 @@ impl Asked<'_> {
         Some(sentence.text(" · ").link(compare, json!({"view": "compare"})))
     }
 
-    /// The odd values of all nodes, one for each item, without what the sentences about the flow say; and how many more there are.
+    /// The outliers of all nodes, one for each item, without those that the sentences about the flow mention; and how many more there are.
     pub(in crate::tools::view) async fn of_success(&self, said: &HashSet<String>) -> Cause {
         let Some(answer) = self.ask(&get_execution_fields::TOOL, json!({})).await else { return Cause::default() };
         let mut seen = HashSet::new();
@@ -173,7 +173,7 @@ impl Asked<'_> {
         Cause { odd: sentences.chain(more_odd).collect(), ..Cause::default() }
     }
 
-    /// What is odd: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
+    /// An outlier: `customer.address is null; it is an object in the other 499`. The field says what the other values are.
     fn odd(&self, field: &Value, odd: &Value, items: Option<u64>) -> Sentence {
         let what = match odd["missing"] == true {
             true => self.locale.choose("がありません".to_owned(), "is missing".to_owned()),
@@ -245,7 +245,7 @@ fn literal(value: &Value) -> String {
     shorten(&value.to_string(), 60)
 }
 
-/// Method and URL of an HTTP request that failed: as it was sent, or else as the parameters have it.
+/// Method and URL of a failed HTTP request: as it was sent, or else from the parameters.
 fn request(answer: &Value) -> Option<String> {
     let (sent, parameters) = (&answer["error"]["context"]["request"], &answer["parameters"]);
     let text = |value: &Value| value.as_str().map(str::to_owned);

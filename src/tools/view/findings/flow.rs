@@ -1,4 +1,4 @@
-//! What a node did with its items that a person may not have meant.
+//! What a node did with its items that may not be intended.
 
 use serde_json::json;
 
@@ -13,11 +13,11 @@ pub(in crate::tools::view) struct NodeFlow<'a> {
     pub summary: &'a NodeSummary,
     /// How many of its runs failed, and the first of them, if that is known.
     pub failed: Option<(u64, u64)>,
-    /// What n8n calls its outputs.
+    /// The labels that n8n gives its outputs.
     pub labels: &'a [String],
 }
 
-/// The sentences about a node. `ended`: its failure ended the execution, which is said elsewhere.
+/// The sentences about a node. `ended`: its failure ended the execution, which is reported elsewhere.
 pub(in crate::tools::view) fn of_flow(flow: &NodeFlow<'_>, ended: bool, locale: Locale) -> Vec<Sentence> {
     let NodeFlow { summary, failed, labels } = flow;
     let name = || Sentence::default().strong(&summary.name).text(": ");
@@ -48,7 +48,7 @@ pub(in crate::tools::view) fn of_flow(flow: &NodeFlow<'_>, ended: bool, locale: 
         let message = shorten(&unescaped(&first.message.cut(usize::MAX).0), 200);
         found.push(name().link(words, to).text(format!(" {message}")));
     }
-    // What a Filter discards leads nowhere on purpose.
+    // Items that a Filter discards lead nowhere on purpose.
     let is_filter = summary.node_type.as_deref().is_some_and(|name| name.ends_with(".filter"));
     for output in summary.unconnected.iter().filter(|_| !is_filter) {
         let at = usize::try_from(*output).unwrap_or(usize::MAX);

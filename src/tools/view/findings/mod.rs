@@ -1,4 +1,4 @@
-//! What people should know about an execution, in sentences: the page and the terminal show the same ones.
+//! What people should know about an execution, as sentences: the page and the terminal show the same ones.
 
 mod cause;
 mod flow;
@@ -11,26 +11,26 @@ pub(super) use self::flow::{NodeFlow, of_flow};
 pub(super) use self::sentence::Sentence;
 use crate::toolkit::Locale;
 
-/// What n8n stores of an execution that it is asked for again without a word, bytes: each look makes it send all of it.
+/// The largest stored execution, in bytes, that n8n may be asked for again unprompted: each question makes n8n send all of it.
 pub(super) const SENT_AGAIN: u64 = 50_000_000;
 
-/// What needs more than the summary. Each part may be missing.
+/// Findings that need more than the summary. Each part may be missing.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Cause {
-    /// Of a failed node: its HTTP request.
+    /// For a failed node: its HTTP request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Sentence>,
-    /// What was answered.
+    /// The answer to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered: Option<Sentence>,
-    /// The item that it was working on, and what is odd in it.
+    /// The item that the node was working on, and its outliers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Sentence>,
     /// Whether the workflow was edited since the last good run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited: Option<Sentence>,
-    /// Of a success: odd values.
+    /// For a success: outliers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<Sentence>,
 }
@@ -43,7 +43,7 @@ impl Cause {
     }
 }
 
-/// That nothing was found, and what was looked at.
+/// The statement that nothing was found, and what was examined.
 pub(super) fn nothing_unusual(locale: Locale) -> Sentence {
     let (found, looked) = locale.choose(
         (
@@ -58,7 +58,7 @@ pub(super) fn nothing_unusual(locale: Locale) -> Sentence {
     Sentence::default().strong(found).text(format!(" {looked}"))
 }
 
-/// A text in which JSON was put into a string, as it was before: `500 - "{\"a\": 1}"` as `500 - {"a": 1}`.
+/// A text without the escapes of JSON inside a string: `500 - "{\"a\": 1}"` as `500 - {"a": 1}`.
 fn unescaped(text: &str) -> String {
     /// Characters before the string.
     const BEFORE: usize = 20;

@@ -1,4 +1,4 @@
-//! A sentence for people, in parts: the page turns parts with a target into links, a terminal prints them all.
+//! A sentence for people, in parts: the page turns parts with a target into links, a terminal prints them as text.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ enum Part {
     Link {
         /// Its words.
         text: String,
-        /// What it changes in the address of the page; `id` names another execution.
+        /// What it changes in the page's address; `id` names another execution.
         to: Value,
     },
 }
@@ -73,7 +73,7 @@ impl Sentence {
     }
 }
 
-/// Where an item, a run or an output is: the address of the page, in which nothing of another node is left.
+/// Where an item, a run or an output is: an address of the page that keeps nothing of another node.
 pub(super) fn place(node: &str, more: &Value) -> Value {
     let mut to =
         json!({"node": node, "tab": null, "run": null, "input": null, "out": null, "item": null, "side": null});
@@ -83,7 +83,7 @@ pub(super) fn place(node: &str, more: &Value) -> Value {
     to
 }
 
-/// A number with commas between its thousands, as both languages write it.
+/// A number with commas between thousands, as both languages write it.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -96,7 +96,7 @@ pub(super) fn grouped(number: u64) -> String {
     grouped
 }
 
-/// `one` for 1, otherwise `many`, with the number in place of `{}`; Japanese knows one form.
+/// `one` for 1, otherwise `many`, with the number in place of `{}`; Japanese has only one form.
 pub(super) fn counted(locale: Locale, number: u64, ja: &str, one: &str, many: &str) -> String {
     let form = locale.choose(ja, if number == 1 { one } else { many });
     form.replacen("{}", &grouped(number), 1)

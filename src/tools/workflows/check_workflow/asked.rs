@@ -11,23 +11,23 @@ use crate::workflow::expression::{
 };
 use crate::workflow::parsed::ParsedNode;
 
-/// A reference, and the question that it is.
+/// A reference, and the question that it poses.
 pub(super) struct Asked {
     /// The node whose expression it is.
     pub node: String,
     /// Where the expression is, a JSON Pointer below `parameters`.
     pub parameter: String,
-    /// As it is written.
+    /// Its source text.
     pub reference: String,
-    /// Whether its expression, or the condition that it is in, provides for a missing value.
+    /// Whether its expression, or the condition that contains it, provides for a missing value.
     pub is_guarded: bool,
-    /// Whether the other node need not have run: its expression asks whether it did, or code may not come to this reference.
+    /// Whether the other node may not have run: its expression checks for that, or code may not reach this reference.
     pub may_not_run: bool,
     pub question: Question,
 }
 
-/// Conditions that are about whether there is a value (`FilterOperatorType` in `packages/workflow/src/interfaces.ts`; the last
-/// two of If before its version 2).
+/// Conditions that test whether there is a value (`FilterOperatorType` in `packages/workflow/src/interfaces.ts`; the last
+/// two belong to If before its version 2).
 const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "isEmpty", "isNotEmpty"];
 
 /// Nodes whose parameters n8n evaluates only for the first item (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
@@ -115,7 +115,7 @@ fn is_evaluated_once(node: &ParsedNode) -> bool {
     EVALUATED_ONCE.contains(&node.node_type.as_str()) || node.member("executeOnce") == Some(Value::Bool(true))
 }
 
-/// Whether nothing is read of an item: code assigns the field, or has done so in an earlier statement.
+/// Whether the reference reads nothing of an item: code assigns the field, or has done so in an earlier statement.
 fn is_written(text: &ParameterText, scanned: &Scanned, reference: &Reference) -> bool {
     let is_before = |other: &Reference| {
         let between = text.text.get(other.range.end..reference.range.start);

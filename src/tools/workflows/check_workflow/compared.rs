@@ -1,4 +1,4 @@
-//! A workflow beside the one that an execution ran: which recorded items still say what its nodes receive.
+//! A workflow next to the one that an execution ran: which recorded items still show what its nodes receive.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use crate::workflow::revision::{does_the_same, same_node};
 /// A node of the checked workflow.
 pub(super) struct CheckedNode {
     pub node: ParsedNode,
-    /// Its name in the execution, if what it received there is what it would receive now.
+    /// Its name in the execution, if it would now receive what it received there.
     pub ran_as: Option<String>,
-    /// Its name in the execution, if what it output there is what it would output now.
+    /// Its name in the execution, if it would now output what it output there.
     pub output_as: Option<String>,
-    /// The node that it is a sub-node of: its `$json` is that one's.
+    /// The node whose sub-node it is: its `$json` is that node's.
     pub root: Option<String>,
 }
 
-/// The enabled nodes of a workflow, compared with the workflow that an execution ran: as it was saved (`then`) and, if that
-/// differs, as n8n ran it.
+/// The enabled nodes of a workflow, compared with the workflow that an execution ran: as it was saved (`then`) and, if
+/// different, as n8n ran it.
 pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>) -> Vec<CheckedNode> {
     if let Some(executed) = executed {
         for node in &mut now.nodes {
@@ -39,7 +39,7 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>
         let holds = is_fed_as_before && sources.map(|connection| &connection.source).all(is_current);
         let old = old.map(|old| old.name.clone());
         let output_as = old.clone().filter(|_| is_current(&node.name));
-        // Which of several nodes a sub-node worked for is not known.
+        // It is not recorded which of several nodes a sub-node worked for.
         let holds = holds && users(&now.connections, &node.name).len() < 2;
         (old.filter(|_| holds), output_as, root(&now.connections, &node.name))
     };
@@ -48,15 +48,15 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>
     nodes.map(|(node, (ran_as, output_as, root))| CheckedNode { node, ran_as, output_as, root }).collect()
 }
 
-/// Whether n8n's editor hides a parameter, such as the body of a request that sends none: it was saved, and is not evaluated.
+/// Whether n8n's editor hides a parameter, such as the body of a request that sends none: it is saved but not evaluated.
 fn is_hidden(saved: &ParsedNode, ran: &ParsedNode, pointer: &str) -> bool {
     saved.at(pointer).is_some() && ran.at(pointer).is_none()
 }
 
-/// The nodes of the execution, by the names that they have now.
+/// The nodes of the execution, by their current names.
 type Before<'a> = HashMap<String, &'a ParsedNode>;
 
-/// What feeds a node, under the names that the nodes had.
+/// What feeds a node, with nodes named as they were then.
 fn feeds(workflow: &Parsed, node: &str, before: &Before<'_>) -> BTreeSet<(String, usize, usize)> {
     let into = workflow.connections.iter().filter(|one| one.target == node && one.output.kind == "main");
     into.map(|Connection { source, output, input, .. }| {
@@ -70,7 +70,7 @@ fn feeds_then(then: &Parsed, node: &ParsedNode) -> BTreeSet<(String, usize, usiz
     feeds(then, &node.name, &HashMap::new())
 }
 
-/// The nodes whose recorded output is no longer theirs: those that are new, or that were changed, and all after them.
+/// The nodes whose recorded output no longer holds: new or changed ones, and all nodes after them.
 fn stale(now: &Parsed, then: &Parsed, before: &Before<'_>) -> HashSet<String> {
     let is_changed = |node: &&ParsedNode| {
         let Some(old) = before.get(&node.name) else { return true };
@@ -79,7 +79,7 @@ fn stale(now: &Parsed, then: &Parsed, before: &Before<'_>) -> HashSet<String> {
     let mut stale: HashSet<String> = now.nodes.iter().filter(is_changed).map(|node| node.name.clone()).collect();
     let mut open: Vec<String> = stale.iter().cloned().collect();
     while let Some(from) = open.pop() {
-        // A changed sub-node changes what its root outputs, too.
+        // A changed sub-node also changes what its root outputs.
         for next in now.connections.iter().filter(|connection| connection.source == from) {
             if stale.insert(next.target.clone()) {
                 open.push(next.target.clone());

@@ -1,4 +1,4 @@
-//! What is wrong with a reference, by what the items of an execution have.
+//! What is wrong with a reference, judged by the items of an execution.
 
 use serde_json::{Map, Value, json};
 
@@ -6,10 +6,10 @@ use super::asked::Asked;
 use super::row::{First, Row};
 use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, path_text};
 
-/// With fewer items, a path that none of them has may only be rare.
+/// With fewer items, a path that none of them has may just be rare.
 const FEW_ITEMS: u64 = 5;
 
-/// The place of null among the kinds.
+/// The index of null among the kinds.
 const NULL: usize = 0;
 
 /// The problem of a reference, if it has one; `all` are the references that were looked up.
@@ -24,7 +24,7 @@ pub(super) fn finding(asked: &Asked, found: &Found, all: &[Asked]) -> Option<Row
     }
 }
 
-/// Whether the expression also reads what was probably meant: `$json.mail ?? $json.Mail`.
+/// Whether the expression also reads the name that was probably intended: `$json.mail ?? $json.Mail`.
 fn is_alternative(asked: &Asked, found: &Found, all: &[Asked]) -> bool {
     let Some(near) = found.near.as_ref().filter(|_| asked.is_guarded) else { return false };
     let reads = |other: &&Asked| {

@@ -1,4 +1,4 @@
-//! `check_workflow`: what is wrong in a workflow's structure, and which expressions refer to what a real execution did not
+//! `check_workflow`: finds problems in a workflow's structure, and expressions that refer to what a real execution did not
 //! have.
 
 mod asked;
@@ -53,7 +53,7 @@ arguments! {
 /// The most problems of an answer.
 const MAX_PROBLEMS: usize = 20;
 
-/// The most nodes that nothing leads to.
+/// The most nodes without an incoming connection that are listed.
 const MAX_UNREACHED: usize = 20;
 
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ struct CheckedWorkflow<'a> {
     unreached: &'a [String],
 }
 
-/// What was looked up.
+/// How much was looked up.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Checked {
@@ -82,19 +82,19 @@ struct Checked {
     not_run: usize,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Default)]
 struct Report {
     rows: Vec<Row>,
     unreached: Vec<String>,
     checked: Option<Checked>,
-    /// The execution whose items were looked at.
+    /// The execution whose items were examined.
     looked_up_in: Option<String>,
-    /// What a message adds.
+    /// Remarks that the message adds.
     remarks: Vec<String>,
 }
 
-/// What is looked up in an execution.
+/// The data for looking references up in an execution.
 struct Grounds {
     nodes: Vec<CheckedNode>,
     asked: Vec<Asked>,
@@ -146,10 +146,10 @@ impl ToolCall for CheckWorkflow {
     }
 }
 
-/// What is known of an execution besides its runs.
+/// What is known of an execution in addition to its runs.
 struct Known<'a> {
     catalogue: Option<&'a Catalogue>,
-    /// The workflow that is checked, if it is not the one that ran.
+    /// The workflow to check, if it is not the one that ran.
     draft: Option<Document>,
     ran: Option<RanWorkflow>,
     is_read_once: bool,
@@ -172,7 +172,7 @@ fn unusable(error: &workflow::Error) -> Error {
     refused("This workflow cannot be checked", error)
 }
 
-/// The problems of the structure, and what to look up in the execution; the report says why, if that is nothing.
+/// The problems of the structure, and what to look up in the execution; if nothing, the report says why.
 fn prepare(
     Known { catalogue, draft, ran, is_read_once }: Known<'_>,
     runs: RunsView,
@@ -207,7 +207,7 @@ fn prepare(
 }
 
 impl Report {
-    /// Adds what the items of an execution say.
+    /// Adds the findings from the items of an execution.
     fn look_up(&mut self, nodes: &[CheckedNode], all: &[Asked], found: &[Found], runs: &RunsView, locale: Locale) {
         for (asked, found) in all.iter().zip(found) {
             let Some(row) = finding(asked, found, all) else { continue };
@@ -252,7 +252,7 @@ impl CheckWorkflow {
         workflow_that_ran(context, &runs.header, executed, draft.filter(|_| is_its_own), progress).await
     }
 
-    /// Which execution of a workflow in n8n can be asked about.
+    /// The execution of a workflow in n8n to look references up in.
     async fn newest_execution(&self, context: &Context) -> Option<String> {
         let Some(WorkflowLocation::N8n(id)) = self.workflow_id.as_deref().map(WorkflowLocation::of) else {
             return None;
@@ -283,7 +283,7 @@ impl CheckWorkflow {
                 format!("{}.", counted(problems as u64, "problem", "problems")),
             ),
         };
-        // Where nothing was found and everything looked up, the counts say enough.
+        // If everything was looked up and nothing found, the counts say enough.
         let looked_up = looked_up_in.filter(|_| !rows.is_empty() || !remarks.is_empty()).map(|own| {
             locale.choose(
                 format!("参照は実行 {own} のアイテムで確認しました。"),

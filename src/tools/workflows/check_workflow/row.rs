@@ -8,7 +8,7 @@ use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::toolkit::answer::is_zero;
 use crate::workflow::problems::{Problem, Severity};
 
-/// Characters of a reference that are shown.
+/// The most characters shown of a reference.
 const REFERENCE_CHARS: usize = 120;
 
 /// A problem.
@@ -78,13 +78,13 @@ impl Row {
         }
     }
 
-    /// Whether it says the same as another one.
+    /// Whether it says the same as another row.
     pub(in crate::tools) fn repeats(&self, other: &Self) -> bool {
         (self.rule, &self.node_name, &self.reference, &self.detail)
             == (other.rule, &other.node_name, &other.reference, &other.detail)
     }
 
-    /// The same with texts of at most so many characters.
+    /// The same row, with texts cut to `chars` characters.
     pub(in crate::tools) fn clipped(mut self) -> Self {
         self.node_name = shorten(&self.node_name, CUT_NAME_CHARS);
         for text in [&mut self.parameter, &mut self.reference, &mut self.detail, &mut self.near].into_iter().flatten() {

@@ -1,19 +1,19 @@
-//! What an edit changed, a line each. Values are shown around the difference, and secrets never.
+//! The changes of an edit, one per line. Values are shown around the difference, and secrets never.
 
 use crate::json::{CUT_NAME_CHARS, Cursor, Detail, Excerpt, Prefix, shorten_name};
 use crate::secrets::{REDACTED, redact};
 use crate::workflow::edit::{Changed, Held};
 
-/// Bytes held of what holds a value: more than any line shows.
+/// How many bytes are kept of a value's container: more than any line shows.
 const CONTAINER_BYTES: usize = 256 * 1024;
 
-/// Characters that are shown before a difference, and after it.
+/// The characters shown before and after a difference.
 const CONTEXT_CHARS: usize = 24;
 
-/// The least that is shown of a value.
+/// The fewest characters shown of a value.
 const MIN_CHARS: usize = 12;
 
-/// A change in at most so many characters.
+/// A change in at most `chars` characters.
 pub(super) fn line(change: &Changed, chars: usize) -> String {
     let line = match change {
         Changed::Value { node, path, before, after } => return value(node.as_deref(), path, [before, after], chars),
@@ -47,7 +47,7 @@ fn value(node: Option<&str>, path: &str, values: [&Option<Held>; 2], chars: usiz
     let [before, after] = values.map(|held| held.as_ref().map(shown));
     let line = match (before, after) {
         (Some(before), Some(after)) if before == after && values[0] == values[1] => format!("= {head}: no change"),
-        // Only what is hidden differs.
+        // Only the hidden part differs.
         (Some(before), Some(after)) if before == after => format!("~ {head}: changed (not shown)"),
         (Some(before), Some(after)) => {
             let [before, after] = around_difference(&before, &after, room / 2);
@@ -60,7 +60,7 @@ fn value(node: Option<&str>, path: &str, values: [&Option<Held>; 2], chars: usiz
     cut(&line, chars)
 }
 
-/// A value without secrets: a text as it is, anything else as JSON.
+/// A value without secrets: a text unchanged, anything else as JSON.
 fn shown(held: &Held) -> String {
     let excerpt = Cursor::unpruned(held.container.as_bytes()).excerpt(CONTAINER_BYTES);
     let Ok(mut container) = excerpt else { return "…".to_owned() };
@@ -80,12 +80,12 @@ fn shown(held: &Held) -> String {
             value.write(Detail::WHOLE, &mut json, &mut 0);
             json
         }
-        // It is further on than what is held.
+        // It lies beyond the part that was kept.
         None => "…".to_owned(),
     }
 }
 
-/// The parts of two texts around what differs, each in about so many characters.
+/// The parts of two texts around their difference, each in about `chars` characters.
 fn around_difference(before: &str, after: &str, chars: usize) -> [String; 2] {
     let chars = chars.max(MIN_CHARS);
     let (one, other): (Vec<char>, Vec<char>) = (before.chars().collect(), after.chars().collect());
@@ -104,7 +104,7 @@ fn around_difference(before: &str, after: &str, chars: usize) -> [String; 2] {
     })
 }
 
-/// A text in at most so many characters, on one line.
+/// A text in at most `chars` characters, on one line.
 fn cut(text: &str, chars: usize) -> String {
     let is_longer = text.chars().nth(chars).is_some();
     let kept = text.chars().take(if is_longer { chars.saturating_sub(1) } else { chars });

@@ -87,7 +87,7 @@ struct EditedWorkflow<'a> {
     old_problems: usize,
 }
 
-/// What the operations did.
+/// The result of the operations.
 struct Made {
     changes: Vec<Changed>,
     notes: Vec<String>,
@@ -107,7 +107,7 @@ impl ToolCall for EditWorkflow {
             with_pinned: operations.iter().any(|operation| matches!(operation, Operation::RenameNode { .. })),
         };
         let unset = unset_in_n8n(&location, &operations);
-        // Before anything is written: an edit that was made is never reported as failed.
+        // Before anything is written, so that an edit that was made is never reported as failed.
         let catalogue = context.catalogue.catalogue()?;
         let edited = match operations.as_slice() {
             [Operation::RestoreVersion { version_id }] => {
@@ -139,11 +139,11 @@ impl ToolCall for EditWorkflow {
     }
 }
 
-/// What returning to another version changed.
+/// The changes made by returning to another version.
 fn restored_changes(restored: &Edited<()>) -> Vec<Changed> {
     match [&restored.before, &restored.after].map(Parsed::of) {
         [Ok(before), Ok(after)] => changes_between(&before, &after),
-        // A file can have been anything.
+        // A file may have had any content before.
         _ => Vec::new(),
     }
 }
@@ -161,11 +161,11 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
     is_kept.then(|| format!("n8n's API cannot remove a setting: {} stays as it was.", unset.join(", ")))
 }
 
-/// The problems of the structure that the edit brought, and how many there were before.
+/// The structural problems that the edit introduced, and how many there were before.
 fn problems(catalogue: Option<&Catalogue>, edited: &Edited<Made>) -> (Vec<Row>, usize) {
     let rows = |document| {
         let found = structural_problems(document, |name| catalogue?.find(name));
-        // What cannot be checked is not a reason against an edit that was made.
+        // An edit that was made stands even if its result cannot be checked.
         found.map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>()).unwrap_or_default()
     };
     let mut before = rows(&edited.before);

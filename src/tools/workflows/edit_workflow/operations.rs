@@ -1,4 +1,4 @@
-//! The operations of a call. What is unknown or missing is refused, never ignored.
+//! The operations of a call. Unknown or missing members are refused, never ignored.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Erro
     Ok(operation)
 }
 
-/// serde's words with our quotation marks.
+/// serde's message with our quotation marks.
 fn plain(error: &str) -> String {
     error.replace('`', "'").replace("field", "member")
 }

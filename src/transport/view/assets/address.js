@@ -1,4 +1,4 @@
-// The address: all of what the page shows, after `#`, so that no server or proxy logs what was searched for.
+// The address: the whole state of the page, after `#`, so that no server or proxy logs search terms.
 //
 //     #/?status=error                                the list
 //     #/1234?node=HTTP+Request&run=3&item=17         an execution
@@ -12,7 +12,7 @@ const TEXTS = [
   'node', 'tab', 'side', 'direction', // one node
 ];
 const NUMBERS = ['run', 'input', 'out', 'item'];
-/** What belongs to one node: gone when another one is selected. */
+/** The parameters of one node: removed when another node is selected. */
 const OF_NODE = { run: null, input: null, out: null, item: null, side: null };
 
 /** The state in an address. */
@@ -39,7 +39,7 @@ export function format(state) {
   return `#/${state.id ?? ''}${query ? `?${query}` : ''}`;
 }
 
-/** Where the address is kept: in the browser's own bar and history, unless the page is shown where it has neither. */
+/** Where the address is kept: in the browser's own bar and history, unless the page has neither. */
 let bar = {
   get: () => location.hash,
   set: (address, replace) => (replace ? history.replaceState(null, '', address) : history.pushState(null, '', address)),
@@ -50,12 +50,12 @@ export function keepAddress(other) {
   bar = other;
 }
 
-/** The state of the page now. */
+/** The current state of the page. */
 export function current() {
   return parse(bar.get());
 }
 
-/** The address of the state now with these changes; one that names another node forgets the run and item. */
+/** The address of the current state with these changes; one that names another node drops the run and item. */
 export function link(changes) {
   const state = current();
   const leaves = changes.node !== undefined && changes.node !== state.node;
@@ -63,8 +63,8 @@ export function link(changes) {
 }
 
 /**
- * Goes to the state now with these changes. `replace` leaves no entry in the history. The page shows the state before this returns:
- * a key that follows at once counts from there.
+ * Goes to the current state with these changes. `replace` leaves no entry in the history. The page shows the state before this returns,
+ * so that a key pressed right after it counts from there.
  */
 export function go(changes, { replace = false } = {}) {
   visit(link(changes), { replace });
@@ -77,12 +77,12 @@ export function visit(address, { replace = false } = {}) {
   dispatchEvent(new Event('hashchange'));
 }
 
-/** The properties of a link that makes these changes to whatever the state is when it is followed. */
+/** The properties of a link that makes these changes to the state at the time it is followed. */
 export function to(changes) {
   return { href: link(changes), goes: changes };
 }
 
-/** Brings the addresses of such links up to date after the state has changed. */
+/** Updates the addresses of such links after the state has changed. */
 export function refreshLinks() {
   for (const anchor of document.querySelectorAll('a')) {
     if (anchor.goes) anchor.setAttribute('href', link(anchor.goes));

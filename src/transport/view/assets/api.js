@@ -1,6 +1,6 @@
 // The tools, which are the only source of the page: calls with progress that can be cancelled.
 
-/** What the server said about a call that has no answer. */
+/** The server's message about a call that has no answer. */
 export class Failure extends Error {}
 
 const ANSWERS = 80;
@@ -11,20 +11,20 @@ let always = {};
 /** How the server is reached: over HTTP, unless the page is shown inside a client, which has no address for files. */
 let server = { about: aboutOverHttp, call: callOverHttp, hasFiles: true };
 
-/** Reaches the server in another way: `about` and `call` as below, without what is kept here. */
+/** Reaches the server in another way: `about` and `call` as below, without the cache here. */
 export function reach(other) {
   server = other;
 }
 
-/** Forgets the answers that are kept; `parameters` are part of every call about an execution from now on. */
+/** Clears the cached answers; `parameters` are part of every call about an execution from now on. */
 export function restart(parameters = {}) {
   answers.clear();
   always = parameters;
 }
 
 /**
- * Calls a tool. `progress` receives `{bytes, total}`, both in bytes, `total` null if it is not known, or `{waiting: true}`.
- * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`. `fresh`: no answer that is kept.
+ * Calls a tool. `progress` receives `{bytes, total}`, both in bytes, `total` null if unknown, or `{waiting: true}`.
+ * Throws a `Failure` with the tool's message, or an `AbortError` after `signal`. `fresh`: bypass the cached answers.
  */
 export async function call(tool, parameters, { signal, progress, fresh = false } = {}) {
   const given = parameters.id ? { ...parameters, ...always } : parameters;
@@ -78,12 +78,12 @@ async function accepted(response) {
   try {
     message = JSON.parse(text).error.message;
   } catch {
-    // Not JSON: the status has to do.
+    // Not JSON: only the status is left.
   }
   throw new Failure(message);
 }
 
-/** The JSON values of a body that has one in each line. */
+/** The JSON values of a body with one per line. */
 async function* lines(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let pieces = [];

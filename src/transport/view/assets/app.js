@@ -1,5 +1,5 @@
 // The page inside an MCP client (MCP Apps, 2026-01-26). The client stands between the page and everything else: it calls the tools,
-// opens links, says which execution is looked at, in which language and theme, and passes questions on to its agent. All of it is
+// opens links, reports which execution to show, in which language and theme, and passes questions on to its agent. All of it is
 // JSON-RPC over `postMessage`.
 
 import { current, format, keepAddress, visit } from './address.js';
@@ -8,13 +8,13 @@ import { fill, h } from './dom.js';
 import { chooseLanguage, t } from './words.js';
 
 const PROTOCOL = '2026-01-26';
-/** The height that the page asks for inside a conversation, pixels: its parts scroll. */
+/** The height that the page requests inside a conversation, pixels: its parts scroll. */
 const HEIGHT = 720;
-/** Milliseconds that a button says what became of a question. */
+/** How long a button shows the outcome of a question, milliseconds. */
 const SAID = 2500;
 /** Characters of a node's name in a question. */
 const NAME = 120;
-/** The views in which the tools are shown. */
+/** The views that show the tools' results. */
 const VIEWS = { describe_execution: 'ran', compare_executions: 'compare' };
 
 /** When the rules for a dark system apply. */
@@ -24,9 +24,9 @@ const DARK = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules])
 /** The requests that wait for an answer, by id. */
 const waiting = new Map();
 let lastId = 0;
-/** What the client said about itself; changes are merged into it. */
+/** What the client said about itself, with later changes merged in. */
 let context = {};
-/** The addresses before the one that is shown. */
+/** The addresses before the current one. */
 const past = [];
 let address = '#/';
 
@@ -63,19 +63,19 @@ async function about() {
   chooseLanguage(locale, reader());
   const notice = h('p', { class: 'pad', role: 'status' }, t('reading'));
   document.body.append(notice);
-  // The page must not ask for an execution that n8n is still sending to the tool.
+  // The page must not request an execution that n8n is still sending to the tool.
   const [given, result] = await Promise.all([asked.promise, answered.promise]);
   notice.remove();
   open(given, result);
   return { ...known, locale, reader: reader(), controls };
 }
 
-/** What the server wrote into the page. */
+/** The data that the server wrote into the page. */
 function server() {
   return JSON.parse(document.getElementById('about').textContent);
 }
 
-/** Shows what a tool was called for. */
+/** Shows the result that a tool was called for. */
 function open({ id, with: other, ignoreDataSizeLimit }, result) {
   const view = VIEWS[context.toolInfo?.tool?.name] ?? viewOf(result);
   const state = { id: /^\d+$/.test(id) ? String(id) : null, view, with: other === undefined ? null : String(other), large: ignoreDataSizeLimit ? '1' : null };
@@ -92,7 +92,7 @@ function viewOf(result) {
   }
 }
 
-/** Calls a tool. The client reports no progress of a call. */
+/** Calls a tool. The client does not report a call's progress. */
 async function call(name, given, { signal }) {
   const result = await request('tools/call', { name, arguments: given, _meta: { 'n8n-lens/reader': 'page' } }, signal);
   const text = textOf(result);
@@ -132,7 +132,7 @@ function modes() {
   return context.availableDisplayModes ?? [];
 }
 
-/** To the whole window, or back into the conversation. */
+/** Expands to the whole window, or returns to the conversation. */
 async function resize() {
   const mode = context.displayMode === 'fullscreen' ? 'inline' : 'fullscreen';
   if (modes().includes(mode)) adopt({ displayMode: (await request('ui/request-display-mode', { mode })).mode });
@@ -145,7 +145,7 @@ async function askAgent(said) {
   setTimeout(() => fill(said), SAID);
 }
 
-/** The question as the reader's own words: where they look, and nothing of what an execution holds but the name of the node. */
+/** The question in the reader's own words: where they are, and nothing from the execution except the name of the node. */
 function question({ id, node, run, side, out, item }) {
   const place = [
     t('askExecution', { id }),
@@ -157,7 +157,7 @@ function question({ id, node, run, side, out, item }) {
   return t('askText', { place: place.filter(Boolean).join(', ') });
 }
 
-/** Links: those of the page change the address that is kept here, those to n8n are opened by the client. */
+/** Links: the page's own change the address that is kept here, links to n8n are opened by the client. */
 function follow(event) {
   const link = event.target.closest?.('a[href]');
   if (!link || event.defaultPrevented) return;
@@ -168,7 +168,7 @@ function follow(event) {
   else request('ui/open-link', { url: href }).catch(() => {});
 }
 
-/** Takes over what the client says about itself, or what has changed of it. */
+/** Takes over what the client says about itself, or which part of it has changed. */
 function adopt(changes) {
   const before = context;
   context = { ...before, ...changes };
@@ -216,7 +216,7 @@ function settle(id, result, error) {
   else resolve?.(result ?? {});
 }
 
-/** Answers a request of the client: it may ask whether the page is there, and says when it takes it away. */
+/** Answers a request of the client: it may ask whether the page is alive, and announces its removal. */
 function answer(id, method) {
   const known = ['ping', 'ui/resource-teardown'].includes(method);
   post({ id, ...(known ? { result: {} } : { error: { code: -32601, message: `${method} is not supported.` } }) });
@@ -246,7 +246,7 @@ function post(message) {
   parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
 }
 
-/** A promise, and what resolves it. */
+/** A promise, and its resolve function. */
 function later() {
   let resolve;
   const promise = new Promise((fulfil) => { resolve = fulfil; });

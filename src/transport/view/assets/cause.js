@@ -1,5 +1,5 @@
-// What an execution is opened for: the cause of its failure, or what is unusual although it succeeded. The server writes the sentences,
-// which are also those of the terminal; the first ones come with the first picture, the others as they are read.
+// The reason to open an execution: the cause of its failure, or anything unusual although it succeeded. The server writes the sentences,
+// which the terminal shows, too; the first ones come with the first picture, the others as they are read.
 
 import { format, to } from './address.js';
 import { call } from './api.js';
@@ -25,14 +25,14 @@ export class Cause {
     this.prove.leave();
   }
 
-  /** Looks for the cause, or offers it if n8n itself would have to send a large execution again. */
+  /** Looks for the cause, or offers to if n8n itself would have to send a large execution again. */
   start() {
     if (this.overview.isNear) return this.read();
     this.element.classList.remove('looking');
     return fill(this.found, h('p', { class: 'look' }, h('button', { type: 'button', class: 'button', onclick: () => this.read() }, t('lookForCause'))));
   }
 
-  /** Reads what the first picture does not have. Nothing of it is necessary: a call that fails leaves its lines out. */
+  /** Reads what the first picture does not have. None of it is essential: a call that fails leaves its lines out. */
   async read() {
     const { nodes, execution } = this.overview;
     const { error, status } = execution;
@@ -56,7 +56,7 @@ export class Cause {
     try {
       if (!this.#controller.signal.aborted) await read();
     } catch {
-      // Its lines stay away.
+      // Its lines are left out.
     }
   }
 
@@ -89,7 +89,7 @@ export class Cause {
       edited && h('p', {}, sentence(edited)));
   }
 
-  /** `more`: the odd values, and what is said if nothing was found; null while they are read. */
+  /** `more`: the outliers, and the sentence if nothing was found; null while they are read. */
   #showFindings(more) {
     const { findings = [], moreFindings = 0, execution, nodes } = this.overview;
     const list = [...findings.map(sentence), moreFindings > 0 && h('span', { class: 'fine' }, `+${number(moreFindings)}`), ...(more?.odd ?? []).map(sentence)].filter(Boolean);
@@ -109,7 +109,7 @@ function sentence(parts) {
   });
 }
 
-/** A text in which JSON was put into a string, as it was before: `500 - "{\"a\": 1}"` as `500 - {"a": 1}`. */
+/** A text without the escapes of JSON inside a string: `500 - "{\"a\": 1}"` as `500 - {"a": 1}`. */
 export function unescaped(text) {
   const match = /^(.{0,20}?)("(?:[^"\\]|\\.)*")$/s.exec(text);
   if (!match) return String(text);

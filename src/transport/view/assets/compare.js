@@ -43,7 +43,7 @@ export class Compare {
     });
   }
 
-  /** Values need further looks at both executions: they follow, or are asked for if n8n would have to send a large one again. */
+  /** Values need further reads of both executions: they follow, or on request if n8n would have to send a large one again. */
   #values(asked, before) {
     const said = h('div', {});
     fill(this.answer, show(before, this.id), said);
@@ -61,7 +61,7 @@ export class Compare {
 }
 
 function show({ id, with: other, same, nodes: unsorted = [], workflow, truncated }, asked) {
-  // Values always differ somewhere if the input did: what differs in nothing else comes last.
+  // If the input differed, some values always differ: nodes that differ in nothing else come last.
   const nodes = [true, false].flatMap((wanted) => unsorted.filter((node) => (differences(node).length > 0) === wanted));
   return [
     h('p', {}, t('comparedWith'), ' ', h('a', { href: format({ id: other }) }, `#${other}`), h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
@@ -104,7 +104,7 @@ function differences({ nodeName, value, only, status, items, outputs, runs, ms, 
   return list.length || value ? list : [[t('difference'), '', '']];
 }
 
-/** The first value that differs, in both executions; and both items, which are there at once for the first node. */
+/** The first value that differs, in both executions; and both items, which are shown at once for the first node. */
 function firstItem({ nodeName, value: { run = 0, output = 0, item, path, values } }, isOpen, ids) {
   const place = { node: nodeName, run, out: output, item, side: null, tab: null };
   const both = h('div', { hidden: true });
@@ -119,7 +119,7 @@ function firstItem({ nodeName, value: { run = 0, output = 0, item, path, values 
   return { both, row: [[t('firstItem'), ': ', h('a', { class: 'mark', ...to(place) }, `${t('item')} ${number(item)}`), ' ', data(path, 80), ' ', button], mine, theirs] };
 }
 
-/** The same item of both executions, with what differs marked. */
+/** The same item of both executions, with the differences marked. */
 async function showItems(element, ids, { node, run, out, item }) {
   fill(element, h('p', { class: 'fine' }, t('reading')));
   const sides = await Promise.all(ids.map(async (id) => {
@@ -144,7 +144,7 @@ function differing(mine, theirs) {
   };
 }
 
-/** The first value of a type that the other execution does not have, and the item in which it is. */
+/** The first value of a type that the other execution does not have, and the item that contains it. */
 function firstValue(node, { run, output, item, value }) {
   return [': ', data(JSON.stringify(value), 80), ' ',
     h('a', { class: 'mark', ...to({ node, run: run ?? 0, out: output ?? 0, item, side: null, tab: null }) }, `${t('item')} ${number(item)}`)];

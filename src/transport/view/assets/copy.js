@@ -1,12 +1,12 @@
-// What one takes along: buttons that copy a text, the items of a node as files, and the request of an HTTP Request node as a command.
+// Buttons that copy a text, the items of a node as files, and the request of an HTTP Request node as a command.
 
 import { hasFiles, itemsFile } from './api.js';
 import { fill, h } from './dom.js';
 import { t } from './words.js';
 
-/** Milliseconds that a button says that it copied. */
+/** How long a button confirms that it copied, milliseconds. */
 const SAID = 1500;
-/** Names whose values stay here. */
+/** Names whose values are never copied. */
 const SECRET = /auth|cookie|token|secret|passw|credential|signature|session|api-?key|[-_]key$|^key$|^sig$/i;
 const PLACEHOLDER = '***';
 
@@ -19,7 +19,7 @@ export function copyButton(word, text, kind = 'button') {
   } }, said);
 }
 
-/** Links to all items of an output as files: of this run, and of all `runs` if there are several. Nothing where there are no files. */
+/** Links to all items of an output as files: of this run, and of all `runs` if there are several. Empty where files are not available. */
 export function downloads(id, { nodeName, runIndex = 0, outputIndex = 0 }, runs) {
   if (!hasFiles()) return null;
   const links = (word, place) => h('li', {}, word && h('span', { class: 'fine' }, word, ' '), [['csv', 'CSV'], ['jsonl', t('jsonLines')]].map(([format, name]) =>
@@ -29,7 +29,7 @@ export function downloads(id, { nodeName, runIndex = 0, outputIndex = 0 }, runs)
     h('ul', {}, links(runs > 1 && t('thisRun'), { ...all, runIndex }), runs > 1 && links(t('allRuns'), all)));
 }
 
-/** Puts a text into the clipboard; whether that worked. */
+/** Puts a text on the clipboard; returns whether that worked. */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -39,7 +39,7 @@ export async function copy(text) {
   }
 }
 
-/** Browsers have no other clipboard for a page that came without TLS from another machine. */
+/** The only clipboard in browsers for a page that was loaded without TLS from another machine. */
 function copyOld(text) {
   const area = h('textarea', { class: 'unseen', value: text, 'aria-hidden': 'true' });
   const focused = document.activeElement;
@@ -51,7 +51,7 @@ function copyOld(text) {
   return copied;
 }
 
-/** The request of an HTTP Request node as a `curl` command: as it was sent, if its error has it, or else by its parameters. No secrets. */
+/** The request of an HTTP Request node as a `curl` command: as sent, if its error has it, or else from its parameters. No secrets. */
 export function curl({ parameters = {}, error }) {
   const sent = error?.context?.request;
   const { method, url, body, headers } = sent?.uri || sent?.url ? fromSent(sent) : fromParameters(parameters);
@@ -74,17 +74,17 @@ function fromParameters({ method = 'GET', url, sendQuery, queryParameters, sendH
   return { method, url: query ? `${address}${String(address).includes('?') ? '&' : '?'}${query}` : address, headers: sendHeaders ? pairs(headerParameters) : [], body };
 }
 
-/** An expression without the sign that n8n puts before it. */
+/** An expression without the sign that n8n puts in front of it. */
 function plain(value) {
   return typeof value === 'string' ? value.replace(/^=/, '') : value;
 }
 
-/** An address without a password, and without the values of parameters that name secrets. */
+/** An address without a password, and without the values of parameters whose names suggest secrets. */
 function address(url) {
   return url.replace(/^(\w+:\/\/)[^/@\s]*@/, '$1').replace(/([?&])([^=&#]+)=([^&#]*)/g, (all, sign, name) => (SECRET.test(name) ? `${sign}${name}=${PLACEHOLDER}` : all));
 }
 
-/** The text of a body, which may be JSON with expressions in it, or a form. */
+/** The text of a body, which may be JSON that contains expressions, or a form. */
 function withoutSecrets(body) {
   return body.replace(/(["'])([^"'\n]{1,80})\1(\s*:\s*)(["'])(?:(?!\4)[^\\]|\\.)*\4/g, (all, quote, name, colon, other) => (SECRET.test(name) ? `${quote}${name}${quote}${colon}${other}${PLACEHOLDER}${other}` : all))
     .replace(/(^|&)([^=&\s]{1,80})=[^&\s]*/g, (all, sign, name) => (SECRET.test(name) ? `${sign}${name}=${PLACEHOLDER}` : all));
@@ -94,7 +94,7 @@ function masked(name, value) {
   return SECRET.test(name) && value !== null && typeof value !== 'object' ? PLACEHOLDER : value;
 }
 
-/** For a shell. */
+/** Quoted for a shell. */
 function quoted(text) {
   return `'${String(text).replaceAll("'", "'\\''")}'`;
 }

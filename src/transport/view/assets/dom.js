@@ -1,4 +1,4 @@
-// Elements without markup: every text, above all that of executions, becomes a text node.
+// Elements without markup: every text, especially that of executions, becomes a text node.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -31,13 +31,13 @@ function nodes(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
 
-/** Replaces what is in an element. */
+/** Replaces the content of an element. */
 export function fill(element, ...children) {
   element.replaceChildren(...nodes(children));
   return element;
 }
 
-/** Like `fill`, and the control that has the focus keeps it, as the one with the same name. */
+/** Like `fill`, but the focused control keeps the focus: the new one with the same name gets it. */
 export function refill(element, ...children) {
   const name = element.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   fill(element, ...children);
@@ -52,17 +52,17 @@ function nameOf(control) {
 // C0 controls, the marks that change the direction of a text, and those without a width.
 const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
-/** A text in which no character can hide or turn the others around: such ones are written as JSON escapes. */
+/** A text in which no character can hide or reorder the others: such characters are written as JSON escapes. */
 export function shown(text) {
   return String(text).replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The first characters of a text, and an ellipsis if that is not all. */
+/** The first characters of a text, with an ellipsis if it was cut. */
 export function clip(text, length) {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** A text of an execution, in its own direction. */
+/** A text from an execution, in its own direction. */
 export function data(text, length = 300) {
   return h('bdi', {}, shown(clip(String(text), length)));
 }

@@ -1,4 +1,4 @@
-// One execution: its head, the views of the whole (timeline, graph, as it ran, conversation, odd values, comparison, search), and one node.
+// One execution: its header, the views of the whole (timeline, graph, as it ran, conversation, outliers, comparison, search), and one node.
 
 import { format, go, link } from './address.js';
 import { Cause } from './cause.js';
@@ -55,7 +55,7 @@ export class Execution {
   }
 
   #show(overview) {
-    // A saved execution is asked for by an id that is not its own.
+    // A saved execution is requested by an id that is not its own.
     this.#overview = { ...overview, id: this.id };
     const { execution } = overview;
     this.trail([execution.workflowName || execution.workflowId || t('execution'), ...(execution.id ? [`#${execution.id}`] : [])]);
@@ -70,7 +70,7 @@ export class Execution {
     return [head(overview, this.server), this.cause.element];
   }
 
-  /** Who opens a failing execution, and asked for nothing else, sees the node that failed. */
+  /** A reader who opens a failed execution without naming anything sees the node that failed. */
   #open() {
     const { error } = this.#overview.execution;
     const failed = this.#overview.nodes.some(({ nodeName }) => nodeName === error?.nodeName);
@@ -99,7 +99,7 @@ export class Execution {
     this.#reveal(state.node);
   }
 
-  /** Brings the card of a newly selected node into view, where it lies below the window. */
+  /** Scrolls the card of a newly selected node into view if it lies below the window. */
   #reveal(node) {
     const fresh = node !== this.revealed && this.revealed !== undefined;
     this.revealed = node;
@@ -108,7 +108,7 @@ export class Execution {
     if (top > innerHeight - 180) this.node.element.scrollIntoView({ block: innerHeight < 600 || innerWidth < 700 ? 'start' : 'center' });
   }
 
-  /** The views of the whole: a saved execution has no other one to be compared with, and only agents talk. */
+  /** The views of the whole: a saved execution has no other one for comparison, and only agents have conversations. */
   #offered() {
     return VIEWS.filter((view) => (view !== 'compare' || !this.server.execution) && (view !== 'talk' || talks(this.#overview)));
   }

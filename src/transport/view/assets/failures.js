@@ -1,4 +1,4 @@
-// Failures of all executions in groups of one kind: how many, the first, the last, the last good one before, and what was edited between.
+// Failures of all executions in groups of one kind: how many, the first, the last, the last good one before, and the edits in between.
 
 import { format, to } from './address.js';
 import { unescaped } from './cause.js';
@@ -8,7 +8,7 @@ import { Loader } from './loading.js';
 import { count, minute, number, t } from './words.js';
 
 const TOKENS = 25_000;
-/** Groups at first, and after a click. */
+/** How many groups are shown at first, and after a click. */
 const [FEW, MANY] = [5, 100];
 
 export class Failures {

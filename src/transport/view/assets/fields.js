@@ -1,4 +1,4 @@
-// What the items of a node look like, path by path, with small bars; or the odd values of all nodes.
+// The fields of a node's items, path by path, with small bars; or the outliers of all nodes.
 
 import { to } from './address.js';
 import { clip, data, h, shown, unseen } from './dom.js';
@@ -10,7 +10,7 @@ const TOKENS = 20_000;
 export class Fields {
   #shown = null;
 
-  /** Of a node, or without one of all nodes. */
+  /** For a node; without one, for all nodes. */
   constructor(id, of = null) {
     this.id = id;
     this.of = of;
@@ -106,7 +106,7 @@ function odds({ odd = [], items, truncated }) {
   ];
 }
 
-/** A table that scrolls by itself where the window is narrow. */
+/** A table that scrolls by itself if the window is narrow. */
 export function scroll(name, table) {
   return h('div', { class: 'scroll-x', tabindex: '0', role: 'region', 'aria-label': name }, table);
 }

@@ -1,4 +1,4 @@
-// A search over all executions: call after call, each with what it has found, until all were searched or someone stops it.
+// A search over all executions: call after call, showing the results of each, until all were searched or the reader stops it.
 
 import { format, go } from './address.js';
 import { call } from './api.js';
@@ -10,9 +10,9 @@ import { badge } from './status.js';
 import { count, minute, number, t } from './words.js';
 
 const TOKENS = 25_000;
-/** Executions of one call: few, so that what is found appears soon. */
+/** Executions per call: few, so that results appear soon. */
 const LIMIT = 20;
-/** Executions after which it waits for a click. */
+/** How many executions are searched before it waits for a click. */
 const PAGE = 100;
 
 export class Find {
@@ -67,7 +67,7 @@ export class Find {
     go({ q: given.get('q') || null, path: given.get('path').trim() || null });
   }
 
-  /** Reads on with these parameters until there is a page more. */
+  /** Continues with these parameters until there is another page of results. */
   async #read(parameters) {
     const { signal } = (this.#controller = new AbortController());
     const until = this.total.found + PAGE;
@@ -99,7 +99,7 @@ export class Find {
     this.#say(t('cancelled'), t('searchOn'), () => this.#read(next));
   }
 
-  /** What was found so far, some words more, and a button. */
+  /** The results so far, with a few words and a button. */
   #say(words, button, act) {
     const { found, searched, redacted, unreadable, from } = this.total;
     fill(this.said, h('p', {},

@@ -6,12 +6,12 @@ import { HEIGHT, Routes, WIDTH } from './route.js';
 import { statusWord } from './status.js';
 import { count, number, t } from './words.js';
 
-/** Where n8n draws a node from its position: its square is 96 wide, ours is wider. */
+/** Converts n8n's node position: its square is 96 wide, ours is wider. */
 const SHIFT = (WIDTH - 96) / 2;
 const NAME = 18;
 /** The narrowest and widest picture, in units of the workflow. */
 const ZOOM = [300, 60_000];
-/** The scale below which only names are written, and below which nothing is. */
+/** The scale below which only names are shown, and the one below which no text is. */
 const [SMALL, SMALLEST] = [0.55, 0.3];
 /** The size of the map, pixels. */
 const MAP = [168, 96];
@@ -86,14 +86,14 @@ export class Graph {
     const scale = Math.min(wide / width, high / height);
     this.picture.classList.toggle('small-scale', scale < SMALL);
     this.picture.classList.toggle('far', scale < SMALLEST);
-    // What can be seen: the picture is wider or higher than its box.
+    // The visible part: the picture is wider or higher than its box.
     const seen = { width: wide / scale, height: high / scale };
     const at = { x: x + (width - seen.width) / 2, y: y + (height - seen.height) / 2 };
     this.map.hidden = seen.width >= this.whole.width && seen.height >= this.whole.height;
     for (const [name, value] of Object.entries({ ...at, ...seen })) this.sight.setAttribute(name, value);
   }
 
-  /** A map of the whole workflow with what is in sight, while that is not all; a click or a drag moves there. */
+  /** A map of the whole workflow with the visible part, unless everything is visible; a click or a drag moves there. */
   #mapOf() {
     const { x, y, width, height } = this.whole;
     const scale = Math.min(MAP[0] / width, MAP[1] / height);
@@ -145,7 +145,7 @@ export class Graph {
     const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : this.missing;
     const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
     const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord(status) : count('items', items)}` : words;
-    // What can be read, first, and then what could not: those who speak to their computer say what they read.
+    // The legible text first, then the text that is not: users of voice control say what they read.
     const anchor = svg('a', { class: `node ${status}`, ...to({ node: nodeName, tab: null }), 'aria-label': `${short} ${small}${short === name ? '' : `, ${name.slice(0, 300)}`}` },
       svg('title', {}, `${name.slice(0, 300)}\n${words}`),
       svg('rect', { x, y, width: WIDTH, height: HEIGHT, rx: this.parts.has(nodeName) ? HEIGHT / 2 : 10 }),
@@ -155,14 +155,14 @@ export class Graph {
     return anchor;
   }
 
-  /** Where the output of a node leaves its box. */
+  /** The point at which the output of a node leaves its box. */
   #leaves(nodeName, output) {
     const place = this.places.get(nodeName);
     const outputs = Math.max(this.outputs.get(nodeName) ?? 1, this.ran.get(nodeName)?.outputs.length ?? 1);
     return [place.x + WIDTH, place.y + (HEIGHT * (output + 1)) / (outputs + 1)];
   }
 
-  /** The connections: all lines are laid first, so that labels are placed next to them. */
+  /** The connections: all lines are placed first, so that labels are placed around them. */
   #wires(connections) {
     const wires = connections.filter(([from, , to]) => this.places.has(from) && this.places.has(to)).map((connection) => this.#wire(connection));
     return wires.map(({ route, items, part }) => part
@@ -179,7 +179,7 @@ export class Graph {
     return { items: this.#flow(from, output), route };
   }
 
-  /** Where a sub-node enters the node that uses it: side by side at its bottom, in the order in which they stand. */
+  /** The point at which a sub-node enters the node that uses it: side by side at its bottom, in their order from the left. */
   #port(source, target) {
     const all = this.subNodes.get(target.nodeName);
     return [target.x + (WIDTH * (all.indexOf(source.nodeName) + 1)) / (all.length + 1), target.y + HEIGHT];
@@ -212,7 +212,7 @@ export class Graph {
     });
   }
 
-  /** What the picture shows, for those who cannot see it. */
+  /** A description of the picture for readers who cannot see it. */
   #table(connections) {
     return h('div', { class: 'unseen' }, h('table', {},
       h('caption', {}, t('connections')),

@@ -1,4 +1,4 @@
-// The head of an execution: what it is, how it ended, and where else to look.
+// The header of an execution: what it is, how it ended, and where else to look.
 
 import { format, to } from './address.js';
 import { copyButton } from './copy.js';
@@ -6,10 +6,10 @@ import { data, h, shown } from './dom.js';
 import { badge } from './status.js';
 import { bytes, count, duration, t, time } from './words.js';
 
-/** The executions that a head links to at most. */
+/** The most executions that a header links to. */
 const CHILDREN = 20;
 
-/** The head, for `view_overview`'s answer and what the server said about itself. */
+/** The header, for `view_overview`'s answer and what the server said about itself. */
 export function head({ execution, nodes, moreNodes = 0 }, server) {
   const { id, workflowId, workflowName, status, mode, startedAt, waitTill, items, tooLarge } = execution;
   return h('div', { class: 'head' },

@@ -1,4 +1,4 @@
-// The home of the page: all executions. What runs now, failures in groups, the trend of a workflow, a search over all of them, and the list.
+// The page's home: all executions. Running ones, failures in groups, the trend of a workflow, a search over all of them, and the list.
 
 import { go } from './address.js';
 import { restart } from './api.js';
@@ -42,7 +42,7 @@ export class Home {
     this.state = state;
     this.field?.update(state);
     this.find?.update(state);
-    // What was found stands in place of everything else.
+    // Search results replace everything else.
     const isSearch = Boolean(this.find && (state.q || state.path));
     this.everything.hidden = isSearch;
     if (isSearch) this.list.showFilters(state);
@@ -54,7 +54,7 @@ export class Home {
     for (const part of [this.find, ...this.parts]) part?.again();
   }
 
-  /** An execution is no longer running or waiting: it stands in the list from now on. */
+  /** An execution that is no longer running or waiting appears in the list from now on. */
   #ended() {
     restart();
     if (this.list.isFirstPage && !this.everything.hidden) this.list.again();
@@ -71,7 +71,7 @@ export class Home {
     this.list.step(by);
   }
 
-  /** Escape: from what was found to everything. */
+  /** Escape: from the search results back to everything. */
   close() {
     if (this.state.q || this.state.path) go({ q: null, path: null });
   }

@@ -1,4 +1,4 @@
-// A table of items of any number: 50 are fetched at a time, where one looks, and only the rows in sight exist.
+// A table with any number of items: 50 are fetched at a time, around the visible part, and only the visible rows exist.
 
 import { go, to } from './address.js';
 import { data, fill, h, shown, unseen } from './dom.js';
@@ -7,13 +7,13 @@ import { bytes, number, t } from './words.js';
 /** The height of a row in pixels; the style sheet has the same. */
 const ROW = 28;
 const PAGE = 50;
-/** Pages that are kept, the nearest ones: nothing grows with the number of items. */
+/** How many of the nearest pages are kept: memory does not grow with the number of items. */
 const PAGES = 12;
-/** Browsers lay out a little more than this many pixels; above it, a pixel of scrolling is more than one. */
+/** Browsers can lay out slightly more than this many pixels; above it, a pixel of scrolling stands for several. */
 const TALLEST = 12_000_000;
 const COLUMNS = 40;
 const CELL = 160;
-/** Milliseconds of rest in scrolling before a page is fetched. */
+/** Milliseconds without scrolling before a page is fetched. */
 const REST = 70;
 /** Rows beyond the visible ones, above and below. */
 const SPARE = 6;
@@ -110,7 +110,7 @@ export class ItemTable {
     this.timer = setTimeout(() => this.#fetch(), REST);
   }
 
-  /** Fetches the pages in sight that are not there, one after the other; drops a fetch that is out of sight. */
+  /** Fetches the missing visible pages, one after the other; drops a fetch that is no longer visible. */
   async #fetch() {
     const missing = this.#missing();
     if (missing === null) return;
@@ -173,7 +173,7 @@ export class ItemTable {
       }
     }
     for (const [name, cells] of fresh) {
-      // An error is what one looks for: its column comes first.
+      // A reader looks for errors: their column comes first.
       const at = name === 'error' ? 0 : this.#columns.length;
       this.#columns.splice(at, 0, name);
       this.#widths.splice(at, 0, 0);
@@ -230,8 +230,8 @@ function text(value) {
 }
 
 /**
- * The items of a side of `get_execution_by_node`'s answer, whichever form they have: a `Map` of values for each. Of
- * several outputs, those of `output`, if it is given.
+ * The items of one side of `get_execution_by_node`'s answer, in either form: a `Map` of values for each. If there are
+ * several outputs, those of `output`, if given.
  */
 export function itemsOf({ rows, items }, output = null) {
   const wanted = (index) => output === null || index === undefined || index === output;

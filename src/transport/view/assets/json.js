@@ -4,12 +4,12 @@ import { copy, copyButton } from './copy.js';
 import { clip, fill, h, shown } from './dom.js';
 import { number, t } from './words.js';
 
-/** Characters of a string, lines, and paths that are shown at first. */
+/** How many characters of a string, lines, and paths are shown at first. */
 const STRING = 1200;
 const LINES = 1500;
 const PATHS = 300;
 
-/** A `pre` with a value. `isMarked` says of a path, a list of names, whether what is there is marked. */
+/** A `pre` with a value. `isMarked` returns whether the value at a path, a list of names, is marked. */
 export function json(value, isMarked = null) {
   const lines = { left: LINES };
   const element = h('pre', { class: 'json', tabindex: '0' }, render(value, '', lines, isMarked));
@@ -21,7 +21,7 @@ export function json(value, isMarked = null) {
   return h('div', {}, element, more);
 }
 
-/** The same with what one does with it: copy it, or the path of a value; fold and open all. */
+/** The same with actions: copy it, or the path of a value; fold and open all. */
 export function jsonWithTools(value) {
   const view = json(value);
   const fold = (open) => view.querySelectorAll('.fold').forEach((button, at) => at > 0 && setOpen(button, open));
@@ -80,7 +80,7 @@ function block(open, close, entries, indent, lines, isMarked, path) {
   return [button, open, h('span', {}, parts, indent), h('span', { class: 'fine', hidden: true }, ` … ${number(entries.length)} `), close];
 }
 
-/** The content of a block follows its button and its bracket, then what stands there while it is folded. */
+/** The content of a block follows its button and its bracket, then the text shown while it is folded. */
 function setOpen(button, open) {
   button.setAttribute('aria-expanded', String(open));
   const inside = button.nextElementSibling;

@@ -8,7 +8,7 @@ const HELP = [
   [['+', '−', '0'], 'keyZoom'], [[',', '.'], 'keyPan'], [['Esc'], 'keyBack'], [['?'], 'keyHelp'],
 ];
 
-/** Listens to keys, except where one writes; `page` returns the page that is shown. */
+/** Listens for keys, except in text fields; `page` returns the current page. */
 export function listenToKeys(page) {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -34,7 +34,7 @@ function act(key, page, event) {
     case 'Escape': page?.close?.(); return true;
     case 'ArrowLeft':
     case 'ArrowRight':
-      // A wide table scrolls by the same keys while it has the focus.
+      // A focused wide table scrolls with the same keys.
       if (scrolls(event.target)) return false;
       page?.stepRun?.(key === 'ArrowRight' ? 1 : -1);
       return true;

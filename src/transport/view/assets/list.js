@@ -1,4 +1,4 @@
-// The list of executions: its filters, which are in the address, and the next page as one scrolls.
+// The list of executions: its filters, which are in the address, and the next page on scrolling.
 
 import { format, go, to, visit } from './address.js';
 import { call } from './api.js';
@@ -13,7 +13,7 @@ const PAGE = 50;
 export class List {
   /** The form of the filters. */
   filters = h('form', { class: 'filters', onsubmit: (event) => event.preventDefault() });
-  /** The workflows of the executions that were listed, by id: names to choose from. */
+  /** The workflows of the listed executions, by id: names to choose from. */
   workflows = new Map();
   #body = h('tbody', {});
   #running = h('p', { class: 'fine' });
@@ -24,7 +24,7 @@ export class List {
   #cursor = null;
   #sizes = h('th', { scope: 'col', class: 'number', hidden: true }, t('size'));
 
-  /** `learnt` is called when there are more workflows to choose from; `refresh` when someone asks for what is new. */
+  /** `learnt` is called when there are more workflows to choose from; `refresh` when the reader requests new entries. */
   constructor({ learnt, refresh }) {
     Object.assign(this, { learnt, refresh });
     this.element = h('div', {},
@@ -65,7 +65,7 @@ export class List {
     this.#read(selected(state));
   }
 
-  /** The filters as the address has them. */
+  /** The filters from the address. */
   showFilters({ status, workflow, after, before }) {
     const focused = document.activeElement?.name;
     const date = (name, value, label) => h('label', {}, label,
@@ -84,7 +84,7 @@ export class List {
     if (focused) this.filters.elements[focused]?.focus();
   }
 
-  /** One of the workflows that were listed, or that the address names. */
+  /** One of the listed workflows, or the one in the address. */
   #choice(workflow) {
     const names = new Map([...(workflow && !this.workflows.has(workflow) ? [[workflow, workflow]] : []), ...this.workflows]);
     const sorted = [...names].sort(([, one], [, other]) => one.localeCompare(other));
@@ -107,7 +107,7 @@ export class List {
     return this.#body.childElementCount <= PAGE;
   }
 
-  /** Asks again for what is shown: the list changes while one looks at it. */
+  /** Requests the current entries again: the list changes in the meantime. */
   again() {
     this.#shown = null;
     this.update(this.#state);
@@ -178,7 +178,7 @@ export class List {
   }
 }
 
-/** Drawn, because few fonts have a sign for it. */
+/** Drawn, because few fonts have a character for it. */
 function funnel() {
   return svg('svg', { class: 'icon', viewBox: '0 0 16 16', 'aria-hidden': 'true' }, svg('path', { d: 'M2 3h12l-4.5 5.5V13l-3 1.5v-6z' }));
 }
@@ -188,13 +188,13 @@ function openById(event) {
   if (event.key === 'Enter' && /^\d+$/.test(id)) visit(format({ id }));
 }
 
-/** The filters of a state, as the tools for all executions take them. */
+/** The filters of a state, in the form that the tools for all executions accept. */
 export function selected({ status, workflow, after, before }) {
   const all = { status, workflowId: workflow, startedAfter: iso(after), startedBefore: iso(before, true) };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value));
 }
 
-/** The first or the last millisecond of a day of the reader's own calendar. */
+/** The first or the last millisecond of a day in the reader's own calendar. */
 function iso(day, end = false) {
   const date = new Date(`${day}T${end ? '23:59:59.999' : '00:00:00'}`);
   return day && !Number.isNaN(date.getTime()) ? date.toISOString() : null;

@@ -1,14 +1,14 @@
-// A part of the page whose content is read: progress, cancel, error, try again.
+// A part of the page that loads its content: progress, cancel, error, try again.
 
 import { call } from './api.js';
 import { fill, h, shown } from './dom.js';
 import { bytes, t } from './words.js';
 
-/** Below this many milliseconds no progress is shown: it would only flicker. */
+/** No progress is shown for this many milliseconds: it would only flicker. */
 const QUIET = 200;
 
 /**
- * Fills `element` with what `show` makes of an answer. A later call on the same loader cancels the one before.
+ * Fills `element` with the result of `show` for an answer. A later call on the same loader cancels the previous one.
  */
 export class Loader {
   #element;
@@ -18,13 +18,13 @@ export class Loader {
     this.#element = element;
   }
 
-  /** Cancels what is being read; what is shown stays. */
+  /** Cancels the load in progress; the current content stays. */
   cancel() {
     this.#controller?.abort();
     this.#controller = null;
   }
 
-  /** Reads `tool` and passes its answer to `show`, which returns the content, or null if it took care of that. */
+  /** Calls `tool` and passes its answer to `show`, which returns the content, or null if it has already shown it. */
   async load(tool, parameters, show) {
     this.cancel();
     const controller = (this.#controller = new AbortController());

@@ -1,4 +1,4 @@
-// Starts the page and shows what the address says: the list of executions, or one of them.
+// Starts the page and shows the content of the address: the list of executions, or one of them.
 
 import { current, format, refreshLinks, visit } from './address.js';
 import { about, restart } from './api.js';
@@ -23,7 +23,7 @@ async function start() {
     return;
   }
   chooseLanguage(server.locale, server.reader);
-  // A file has no list: the page opens with its one execution.
+  // A file has no list: the page opens with its only execution.
   if (server.execution && !current().id) visit(format({ ...current(), id: server.execution }), { replace: true });
   document.body.append(
     h('a', { class: 'skip', href: '#main', onclick: skip }, t('skip')),
@@ -39,7 +39,7 @@ async function start() {
   show();
 }
 
-/** The address is the state of the page, so the link to the content must not change it. */
+/** The address is the state of the page, so the skip link must not change it. */
 function skip(event) {
   event.preventDefault();
   main.focus();

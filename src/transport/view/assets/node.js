@@ -168,7 +168,7 @@ export class NodeView {
     };
   }
 
-  /** Where the chosen input came from: `{nodeName, runIndex, outputIndex, total}`; undefined if that is not known. */
+  /** The output that the chosen input came from: `{nodeName, runIndex, outputIndex, total}`; undefined if unknown. */
   #source() {
     const sources = sourcesOf(this.#answer);
     return sources[this.#state.input ?? 0] ?? sources[0];
@@ -217,7 +217,7 @@ export class NodeView {
     };
   }
 
-  /** What n8n calls an output, such as `true`; its number where it has no name. */
+  /** n8n's label of an output, such as `true`; its number if it has no label. */
   #nameOf(output) {
     const outputLabels = this.nodes.get(this.#answer.nodeName)?.outputLabels;
     const label = this.#answer.output?.outputs?.find(({ outputIndex }) => outputIndex === output)?.label ?? outputLabels?.[output];
@@ -258,7 +258,7 @@ function sourcesOf({ input }) {
   return (input?.sources ?? []).filter((source) => source.nodeName);
 }
 
-/** An input is an output of the node before: from there its pages are read. */
+/** An input is an output of the previous node, so its pages are read from there. */
 function outputOf({ nodeName, runIndex = 0, outputIndex = 0 }) {
   return { nodeName, runIndex, outputIndex, part: 'output' };
 }

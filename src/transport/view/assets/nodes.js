@@ -44,7 +44,7 @@ export class Nodes {
     for (const node of this.#nodes) this.#elements.set(node.nodeName, this.#row(node));
   }
 
-  /** Shown again, the table begins at its top, so that the node has to be brought into view again. */
+  /** When shown again, the table starts at its top, so the node must be scrolled into view again. */
   hide() {
     this.revealed = null;
   }
@@ -66,7 +66,7 @@ export class Nodes {
       if (selected) anchor.setAttribute('aria-current', 'true');
       else anchor.removeAttribute('aria-current');
     }
-    // Without a node below it, the table has the whole window.
+    // Without a node below it, the table uses the whole window.
     this.scroller.classList.toggle('tall', !state.node);
     this.#reveal(state.node);
     this.waterfall.update(state);
@@ -134,7 +134,7 @@ export class Nodes {
   }
 }
 
-/** What is unusual about the flow of a node's items, as links to it. */
+/** Anything unusual about the flow of a node's items, as links to it. */
 function marks({ nodeName, errorItems, unconnected, emptyRuns, copiedRuns, outputs, outputLabels = [], disabled }) {
   const mark = (text, changes, title, kind = 'mark') =>
     h('a', { class: kind, ...to({ node: nodeName, tab: null, run: null, out: null, item: null, side: null, ...changes }), title }, text);
@@ -165,7 +165,7 @@ function withSubNodes(nodes, connections) {
     return entry.inside;
   };
   for (const node of nodes) if (!users.has(node.nodeName)) place(node, 0);
-  // Those that use each other in a circle.
+  // Nodes that use each other in a circle.
   for (const node of nodes) place(node, 0);
   return list;
 }

@@ -1,4 +1,4 @@
-// What is running and waiting now, and until when: asked again and again, as long as someone can see it.
+// Running and waiting executions, and until when they wait: polled as long as this is visible.
 
 import { format } from './address.js';
 import { call } from './api.js';
@@ -9,7 +9,7 @@ import { duration, t } from './words.js';
 
 const STATUSES = ['running', 'waiting'];
 const MOST = 10;
-/** Milliseconds between two looks: at a store on this machine, and at n8n. */
+/** Milliseconds between two polls: of a store on this machine, and of n8n. */
 const [OFTEN, SELDOM] = [3000, 10_000];
 
 export class Now {
@@ -59,7 +59,7 @@ export class Now {
       this.#more = answers.some(({ nextCursor }) => nextCursor);
     } catch (error) {
       if (error.name === 'AbortError') return;
-      // The list says what is wrong; the next look may succeed.
+      // The list shows the error; the next poll may succeed.
     }
     const ids = new Set(this.#executions.map(({ id }) => id));
     const ended = [...this.#known ?? []].some((id) => !ids.has(id));

@@ -1,4 +1,4 @@
-// The parameters of a node as they ran, and what a check of its expressions and connections found.
+// The parameters of a node as they ran, and the findings of a check of its expressions and connections.
 
 import { copyButton, curl } from './copy.js';
 import { data, h, shown } from './dom.js';
@@ -7,7 +7,7 @@ import { Loader } from './loading.js';
 import { count, number, t } from './words.js';
 
 export class Parameters {
-  /** Of the answer about a node. */
+  /** From the answer about a node. */
   constructor(id, answer) {
     const { nodeName, nodeType = '', parameters } = answer;
     const command = /\.httpRequest$/.test(nodeType) ? curl(answer) : null;

@@ -5,7 +5,7 @@ import { data, fill, h, shown } from './dom.js';
 import { json } from './json.js';
 import { number, t } from './words.js';
 
-/** Verdicts of something that went well, as on a terminal. */
+/** Verdicts that are good news, as on the terminal. */
 const GOOD = ['fixed', 'reproduced', 'sameOutputs'];
 const NAMES = 5;
 
@@ -21,7 +21,7 @@ export class Prove {
     this.#controller.abort();
   }
 
-  /** Offers it if there is a draft that differs from what ran. */
+  /** Offers a proof if there is a draft that differs from what ran. */
   async offer() {
     const { changed } = await call('view_draft', { id: this.id }, { signal: this.#controller.signal });
     if (!changed.length) return;
@@ -32,7 +32,7 @@ export class Prove {
       h('button', { type: 'button', class: 'button', onclick: () => this.#ask() }, t('proveDraft'))), this.said);
   }
 
-  /** What it creates in n8n is said before. */
+  /** Announces what it creates in n8n beforehand. */
   #ask() {
     const dialog = h('dialog', { 'aria-labelledby': 'prove-title', 'aria-describedby': 'prove-words', onclose: () => dialog.remove() },
       h('h2', { id: 'prove-title' }, t('proveDraft')), h('p', { id: 'prove-words' }, t('proveWords')),

@@ -1,4 +1,4 @@
-// The execution as it ran, to be read from the top: what each node did, what went in and out, a sample, and how values are distributed.
+// The execution as it ran, from top to bottom: what each node did, its input and output, a sample, and how values are distributed.
 
 import { format, to } from './address.js';
 import { data, h, shown } from './dom.js';
@@ -8,7 +8,7 @@ import { statusWord } from './status.js';
 import { count, number, t } from './words.js';
 
 const TOKENS = 25_000;
-/** What leads to a node, and to nothing of another one. */
+/** The changes that lead to a node and drop everything of the previous one. */
 const OPEN = { tab: null, run: null, input: null, out: null, item: null, side: null };
 
 export class Ran {
@@ -61,7 +61,7 @@ function flow({ in: taken, out }) {
   return `${taken === undefined ? '' : `${number(taken)} → `}${outputs}`;
 }
 
-/** What a person should look at first. */
+/** The findings that a person should see first. */
 function unusual({ status, errorItems, emptyRuns, unconnected = [], onError }) {
   const list = [
     status && h('strong', { class: status === 'error' || status === 'crashed' ? 'bad' : null }, statusWord(status)),

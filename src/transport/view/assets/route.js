@@ -1,18 +1,18 @@
-// Where the connections of a workflow run in its picture: next to nodes, not underneath, and with labels clear of other lines.
+// Routes the connections of a workflow in its picture: around nodes, not underneath, and with labels clear of other lines.
 
 /** The size of a node, in units of the workflow. */
 export const WIDTH = 164;
 export const HEIGHT = 56;
-/** Between two lanes, and between a lane and a node. */
+/** The distance between two lanes, and between a lane and a node. */
 const GAP = 24;
 /** How far a line bends before and after a lane. */
 const BEND = 36;
-/** Lanes that are tried for a connection: below them, one more line on another does not matter. */
+/** How many lanes are tried for a connection: below them, one more overlap does not matter. */
 const MOST_LANES = 30;
-/** The points of a curve that are looked at, and how far apart those of a lane are. */
+/** How many points of a curve are checked, and how far apart the points of a lane are. */
 const POINTS = 32;
 const STEP = 8;
-/** Where along a curve, and how far above or below it, a label can stand: the best place first. */
+/** Where along a curve, and how far above or below it, a label can be: the best place first. */
 const PLACES = [0.5, 0.35, 0.65, 0.22, 0.78].flatMap((at) => [[at, -7], [at, 17]]);
 /** The size of a character of a label. */
 const CHARACTER = [7.5, 12];
@@ -30,7 +30,7 @@ export class Routes {
     this.#boxes = boxes;
   }
 
-  /** From the right side of a node to the left side of another one: a curve, or a lane below the nodes between them. */
+  /** From the right side of a node to the left side of another one: a curve, or a lane below the nodes in between. */
   across([x1, y1], [x2, y2], ends) {
     const bend = Math.max(24, Math.abs(x2 - x1) / 2);
     const curve = [[x1, y1], [x1 + bend, y1], [x2 - bend, y2], [x2, y2]];
@@ -60,7 +60,7 @@ export class Routes {
     ]);
   }
 
-  /** Where the label of a route stands: off the lines of others, as far as there is room. */
+  /** Where the label of a route goes: clear of other lines, if there is room. */
   label({ points, line }, text) {
     const size = [text.length * CHARACTER[0], CHARACTER[1]];
     const places = PLACES.map(([at, by]) => {
@@ -72,7 +72,7 @@ export class Routes {
     return { x: best.x, y: best.y };
   }
 
-  /** How much else is where a label would stand. */
+  /** How many other things occupy the place of a label. */
   #cost([x, y], [width, height], line) {
     const box = [x - width / 2 - 3, y - height, x + width / 2 + 3, y + 4];
     const isInside = ([px, py]) => px >= box[0] && px <= box[2] && py >= box[1] && py <= box[3];
@@ -117,7 +117,7 @@ export class Routes {
     return this.#drawn([first, second], [...sample(first, POINTS), ...lane, ...sample(second, POINTS)], lane);
   }
 
-  /** The path of curves; its label stands at one of `points`, which are those of the lane, if there is one. */
+  /** The path of the curves; its label is at one of `points`, which are those of the lane, if there is one. */
   #drawn(curves, all, points = all) {
     const line = {};
     for (const [x, y] of all) {

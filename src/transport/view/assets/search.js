@@ -17,7 +17,7 @@ export function searchField() {
   return searchBox(t('searchExecution'), (q) => go({ view: 'search', q, regex: null }));
 }
 
-/** A field in the bar; `find` is called with what is searched for. */
+/** A field in the bar; `find` is called with the search. */
 export function searchBox(words, find) {
   const input = h('input', { type: 'search', name: 'q', placeholder: words, 'aria-label': words, autocomplete: 'off', spellcheck: 'false', enterkeyhint: 'search' });
   const element = h('form', { role: 'search', class: 'search', onsubmit: (event) => {
@@ -109,7 +109,7 @@ function hitRow({ nodeName, run = 0, output = 0, item, path, value }, q) {
     h('td', {}, value === undefined ? '' : h('bdi', {}, marked(typeof value === 'string' ? value : JSON.stringify(value), q))));
 }
 
-/** A text with what was searched for marked in it. */
+/** A text with the matches marked in it. */
 export function marked(text, q) {
   const at = q ? text.toLowerCase().indexOf(q.toLowerCase()) : -1;
   if (at < 0) return shown(text.slice(0, 200));

@@ -1,4 +1,4 @@
-// n8n's words and signs of status: a colour never stands alone.
+// n8n's words and symbols for statuses: a colour never stands alone.
 
 import { h } from './dom.js';
 import { t } from './words.js';
@@ -26,12 +26,12 @@ export function statusWord(status) {
   return t(`status.${known(status)}`);
 }
 
-/** A sign and the word in n8n's colour. */
+/** A symbol and the word in n8n's colour. */
 export function badge(status) {
   return h('span', { class: `badge ${known(status)}` }, sign(status), ' ', statusWord(status));
 }
 
-/** The sign alone, with the word for screen readers. */
+/** The symbol alone, with the word for screen readers. */
 export function sign(status, word = false) {
   const mark = h('span', { class: `sign ${known(status)}`, 'aria-hidden': 'true' }, SIGNS[known(status)]);
   return word ? [mark, h('span', { class: 'unseen' }, `${statusWord(status)} `)] : mark;

@@ -1,17 +1,17 @@
-// The whole time axis as a strip above the waterfall: each node a line, with a window over the part that is shown.
+// The whole time axis as a strip above the waterfall: one line per node, with a window over the visible part.
 
 import { h } from './dom.js';
 
 const HEIGHT = 40;
 /** A drag of fewer pixels is a click. */
 const CLICK = 4;
-// Of a bar of `view_overview`.
+// Indexes into a bar of `view_overview`.
 const [FROM, TO, FAILED] = [0, 1, 4];
 
 export class Strip {
   #drag = null;
 
-  /** `full`: the length of the axis, ms; `choose` is called with a range that someone chose. */
+  /** `full`: the length of the axis, ms; `choose` is called with the range that the reader chose. */
   constructor(nodes, full, choose) {
     Object.assign(this, { nodes, full, choose });
     this.canvas = h('canvas', {});
@@ -22,7 +22,7 @@ export class Strip {
     }, this.canvas, this.window);
   }
 
-  /** Stands over the time axis, which is so wide and begins there, and shows which part of it is in sight. */
+  /** Aligns with the time axis, given its width and start, and shows which part of it is visible. */
   update({ left, width, inset }, [from, to], colours) {
     const size = `${left} ${width} ${colours.good}`;
     if (size !== this.size) {
@@ -53,7 +53,7 @@ export class Strip {
     const context = this.canvas.getContext('2d');
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const row = (HEIGHT - 8) / Math.max(6, this.nodes.length);
-    // Failed runs last: nothing hides them.
+    // Failed runs last, so that nothing covers them.
     for (const failed of [false, true]) {
       context.fillStyle = failed ? bad : good;
       this.nodes.forEach((node, at) => {

@@ -1,9 +1,9 @@
-// Tabs that are links: each is an address of its own.
+// Tabs that are links: each has its own address.
 
 import { to } from './address.js';
 import { h } from './dom.js';
 
-/** A bar of `{label, changes, current}`, named for screen readers; further elements stand at its end. */
+/** A bar of `{label, changes, current}`, labelled for screen readers; further elements go to its end. */
 export function tabs(name, entries, ...more) {
   return h('nav', { class: 'tabs', 'aria-label': name },
     h('ul', {}, entries.map(({ label, changes, current, note }) =>

@@ -1,5 +1,5 @@
-// Runs of AI agents as conversations: what was asked, what the model answered, which tools it called and what they returned, as it
-// happened. n8n stores each call as a run of the sub-node; what was called within a run of an agent stands inside it.
+// Runs of AI agents as conversations: what was asked, what the model answered, which tools it called and what they returned, in
+// order. n8n stores each call as a run of the sub-node; calls within a run of an agent are nested in it.
 
 import { to } from './address.js';
 import { call } from './api.js';
@@ -8,15 +8,15 @@ import { json } from './json.js';
 import { count, duration, instant, number, t } from './words.js';
 
 const TOKENS = 8_000;
-/** Calls that are read at once; a button reads more. */
+/** How many calls are read at once; a button reads more. */
 const PAGE = 30;
 const TEXT = 4_000;
-/** Parts of a template that are looked for in a message. */
+/** How many parts of a template are matched in a message. */
 const EXPRESSIONS = 8;
-// Of a bar of `view_overview`.
+// Indexes into a bar of `view_overview`.
 const [FROM, TO, RUN, RUNS] = [0, 1, 2, 3];
 
-/** Whether there is a conversation to be shown. */
+/** Whether there is a conversation to show. */
 export function talks({ nodes, graph }) {
   const ran = new Set(nodes.map(({ nodeName }) => nodeName));
   return graph.connections.some(([from, , to, , type]) => type !== 'main' && ran.has(from) && ran.has(to));
@@ -58,7 +58,7 @@ export class Talk {
         const answer = await call('get_execution_by_node', { id: this.id, nodeName: turn.node, runIndex: turn.run, limit: 1, maxTokens: TOKENS }, { signal: this.#controller.signal });
         turn.answer = answer;
         fill(turn.body, said(turn, answer));
-        // The first call of its model knows what an agent was really asked.
+        // The first call of its model shows what an agent was really asked.
         const { agent } = turn;
         if (turn.kind === 'ai_languageModel' && agent?.answer && !agent.asked) {
           agent.asked = messagesOf(answer);
@@ -82,7 +82,7 @@ function turnsOf(nodes, connections) {
   const runs = new Map(nodes.filter(({ nodeName }) => involved.has(nodeName)).map(({ nodeName, bars }) => [nodeName, bars.flatMap((bar) => Array.from({ length: bar[RUNS] }, (_, i) => ({
     node: nodeName, run: bar[RUN] + i, from: bar[FROM], to: bar[TO], kind: kinds.get(nodeName) ?? 'agent',
   })))]));
-  // A node that uses itself, by way of others, ends here.
+  // A node that uses itself, through others, ends here.
   const within = (parent, seen) => {
     const users = links.filter(([from, , to]) => to === parent.node && !seen.has(from)).map(([from]) => from);
     return [...new Set(users)].flatMap((name) => runs.get(name) ?? []).filter(({ from }) => from >= parent.from && from <= parent.to)
@@ -92,7 +92,7 @@ function turnsOf(nodes, connections) {
   return agents.flatMap((name) => runs.get(name) ?? []).sort((one, other) => one.from - other.from).map((turn) => ({ ...turn, inside: within(turn, new Set([turn.node])) }));
 }
 
-/** The place of a turn; what was said arrives later. */
+/** The place of a turn; its text arrives later. */
 function place(turn) {
   turn.body = h('div', { class: 'said' });
   for (const inner of turn.inside) inner.agent = turn;
@@ -144,14 +144,14 @@ function messagesOf({ input }) {
   return typeof text === 'string' ? text : '';
 }
 
-/** A parameter of an agent: with its expressions as they were resolved, if the messages of its model have them; otherwise as a template. */
+/** A parameter of an agent: with resolved expressions, if the messages of its model have them; otherwise as a template. */
 function template(name, value, role, messages) {
   if (typeof value !== 'string' || !value.startsWith('=')) return part(name, value);
   const known = messages && resolved(value.slice(1), role, messages);
   return part(known ? name : `${name} ${t('asTemplate')}`, known || value.slice(1));
 }
 
-/** What stands in the last message of this role, if it is the template with something in place of each expression. */
+/** The last message of this role, if it is the template with something in place of each expression. */
 function resolved(template, role, messages) {
   const literals = template.split(/\{\{[\s\S]*?\}\}/).map((text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (literals.length > EXPRESSIONS) return null;

@@ -1,4 +1,4 @@
-// The trace of an item: a path through the nodes, back to where it came from and forward to what came from it.
+// The trace of an item: a path through the nodes, back to its sources and forward to the items derived from it.
 
 import { to } from './address.js';
 import { data, h, shown } from './dom.js';

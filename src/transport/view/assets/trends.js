@@ -1,4 +1,4 @@
-// The trend of a workflow: what moved at its nodes in the last period against the seven before it, and small lines of all eight.
+// The trend of a workflow: changes at its nodes in the last period compared with the seven before it, with a sparkline over all eight.
 
 import { format, go, to } from './address.js';
 import { data, fill, h, shown, svg } from './dom.js';
@@ -8,9 +8,9 @@ import { duration, minute, number, percent, t } from './words.js';
 
 const PERIODS = ['1h', '6h', '24h', '7d'];
 const DEFAULT = '24h';
-/** Workflows that are offered. */
+/** How many workflows are offered. */
 const MOST = 12;
-/** A small line: its size, and the room for its marks. */
+/** A sparkline: its size, and the room for its marks. */
 const [WIDTH, HEIGHT, EDGE] = [72, 18, 3];
 
 export class Trends {
@@ -33,7 +33,7 @@ export class Trends {
     this.update(this.state);
   }
 
-  /** Workflows that were listed, by id. */
+  /** The listed workflows, by id. */
   offer(workflows) {
     this.#workflows = workflows;
     if (this.state) this.update(this.state);
@@ -87,7 +87,7 @@ function row({ node, runs, failed, ms, items }, moved) {
 
 const MEASURE = { slower: 'ms', faster: 'ms', moreItems: 'items', fewerItems: 'items', failing: 'failed', empty: 'items' };
 
-/** Eight values as a line, and the last one in words; for those who cannot see it, all of them. */
+/** Eight values as a line, and the last one in words; for readers who cannot see it, all of them. */
 function line(values, write) {
   const known = values.filter((value) => value !== null && value !== undefined);
   if (!known.length) return '';

@@ -1,5 +1,5 @@
 // The waterfall next to the table of nodes: a bar for each run on a common time axis, drawn on one canvas over the
-// rows that can be seen. Runs narrower than a pixel arrive as one bar; failed ones always have a bar of their own.
+// visible rows. Runs narrower than a pixel arrive as one bar; failed ones always have their own bar.
 
 import { go } from './address.js';
 import { call } from './api.js';
@@ -9,13 +9,13 @@ import { count, duration, instant, number, t } from './words.js';
 
 /** The height of a row in pixels; the style sheet has the same. */
 export const ROW = 32;
-/** Bars of each node at most: about one for each pixel of a wide window. */
+/** The most bars of a node: about one for each pixel of a wide window. */
 export const BARS = 1000;
-/** Milliseconds that the shortest time axis has. */
+/** The length of the shortest time axis, milliseconds. */
 const SHORTEST = 2;
-/** Milliseconds of rest before finer bars are read, or the range is written into the address. */
+/** Milliseconds without a change before finer bars are read, or the range is written to the address. */
 const REST = 250;
-// A bar of `view_overview` and `view_timeline`; times in ms since the first run began.
+// Indexes into a bar of `view_overview` and `view_timeline`; times in ms since the first run began.
 const [FROM, TO, RUN, RUNS, FAILED, ITEMS, MS] = [0, 1, 2, 3, 4, 5, 6];
 
 export class Waterfall {
@@ -84,7 +84,7 @@ export class Waterfall {
     this.#change([at - (at - from) * factor, at + (to - at) * factor]);
   }
 
-  /** Shows another range, and writes it into the address once it rests. */
+  /** Shows another range, and writes it to the address once it stops changing. */
   #change(range) {
     this.#set(range);
     clearTimeout(this.timer);
@@ -104,7 +104,7 @@ export class Waterfall {
     this.#refine();
   }
 
-  /** Reads finer bars for the range, if the present ones stand for more runs than necessary. */
+  /** Reads finer bars for the range, if the present ones combine more runs than necessary. */
   #refine() {
     clearTimeout(this.refining);
     const [from, to] = this.range;
@@ -121,7 +121,7 @@ export class Waterfall {
         this.#finer = { range: [asked.from, asked.to], bars: new Map(answer.nodes) };
         this.draw();
       } catch {
-        // The coarse bars stay; another move tries again.
+        // The coarse bars stay; the next movement tries again.
       }
     }, REST);
   }
@@ -131,7 +131,7 @@ export class Waterfall {
     return finer && finer.range[0] <= from && finer.range[1] >= to && finer.range[1] - finer.range[0] <= (to - from) * 8;
   }
 
-  /** The bars of a node at the best resolution there is for the range. */
+  /** The bars of a node at the best available resolution for the range. */
   #bars(node) {
     const [from, to] = this.range;
     const finer = this.#finer;
@@ -232,7 +232,7 @@ export class Waterfall {
         failed.push([x, width]);
         continue;
       }
-      // Runs with pauses between them are paler, the more they pause.
+      // Bars that combine runs with pauses are paler, the more pause they contain.
       const busy = bar[RUNS] > 1 ? bar[MS] / Math.max(1, bar[TO] - bar[FROM]) : 1;
       context.globalAlpha = 0.4 + 0.6 * Math.min(1, busy);
       context.fillStyle = good;
@@ -352,7 +352,7 @@ function cross(context, x, y, colour) {
   context.stroke();
 }
 
-/** 1, 2 or 5 times a power of ten below a minute, then what clocks count in. */
+/** 1, 2 or 5 times a power of ten below a minute, then the usual units of clocks. */
 function niceStep(ms) {
   const clock = [60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000];
   if (ms > 30_000) return clock.find((step) => step >= ms) ?? Math.ceil(ms / 86_400_000) * 86_400_000;

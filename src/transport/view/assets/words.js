@@ -1,11 +1,11 @@
-// The words of the page in the reader's language, and numbers, times and sizes in the reader's own locale.
+// The page's words in the reader's language, and numbers, times and sizes in the reader's own locale.
 
 import { en } from './words.en.js';
 import { ja } from './words.ja.js';
 
 let words = en;
 
-/** Chooses the language: the server's, or else the reader's, whose locale is the browser's unless it is given. */
+/** Chooses the language: the server's, or else the reader's; the reader's locale is the browser's unless given. */
 export function chooseLanguage(locale, reader) {
   if (reader) formats = formatsOf(reader);
   const language = (locale ?? reader ?? navigator.language ?? 'en').toLowerCase().startsWith('ja') ? 'ja' : 'en';
@@ -29,7 +29,7 @@ export function count(key, n) {
   return t(n === 1 && words[`${key}.one`] ? `${key}.one` : key, { n: number(n) });
 }
 
-/** How numbers, sizes and times are written in a reader's locale. */
+/** How numbers, sizes and times are written in the reader's locale. */
 function formatsOf(locale) {
   const unit = (name, digits, display) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: digits });
@@ -52,7 +52,7 @@ function formatsOf(locale) {
 
 let formats = formatsOf(navigator.languages?.length ? navigator.languages : undefined);
 
-/** 50000 as 50,000, or as the reader writes it; never 0 or -0 for a number that is not. */
+/** 50000 as 50,000, or as the reader writes it; never 0 or -0 for a nonzero number. */
 export function number(n) {
   if (n === 0) return formats.plain.format(0);
   const size = Math.abs(n);
@@ -87,20 +87,20 @@ export function bytes(n) {
   return formats.sizes[power].format(n);
 }
 
-/** An ISO time as the reader writes dates; empty if there is none. */
+/** An ISO time in the reader's date format; empty if there is none. */
 export function time(iso) {
   const date = new Date(iso ?? NaN);
   return Number.isNaN(date.getTime()) ? '' : formats.moment.format(date);
 }
 
-/** The same without year and seconds, where the year is plain. */
+/** The same without seconds, and without the year if it is obvious. */
 export function minute(iso) {
   const date = new Date(iso ?? NaN);
   if (Number.isNaN(date.getTime())) return '';
   return Math.abs(Date.now() - date) < 180 * 86_400_000 ? formats.shortMoment.format(date) : formats.moment.format(date);
 }
 
-/** A part of 1 in hundredths. */
+/** A fraction of 1, in percent. */
 export function percent(part) {
   return formats.percents.format(part);
 }

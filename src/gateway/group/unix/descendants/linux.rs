@@ -23,8 +23,8 @@ struct Process {
     started: u64,
 }
 
-/// Makes this process the parent of every process below it whose own parent exits. Returns the children that it has
-/// already: those of the program that ran in this process before.
+/// Makes this process the parent of every process below it whose own parent exits. Returns the children that it already
+/// has: those of the program that ran in this process before.
 ///
 /// # Errors
 /// The system does not support it.
@@ -114,9 +114,9 @@ impl Process {
         std::fs::read(format!("/proc/{}/environ", raw(self.id))).unwrap_or_default()
     }
 
-    /// Kills it, unless its id belongs to another process by now.
+    /// Kills it, unless its id now belongs to another process.
     fn kill(&self) {
-        // Opened first: the handle cannot come to mean another process between the comparison and the signal.
+        // Opened first: the handle cannot refer to another process between the comparison and the signal.
         let handle = pidfd_open(self.id, PidfdFlags::empty());
         if Self::read(self.id).is_none_or(|now| now.started != self.started) {
             return;
