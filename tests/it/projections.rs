@@ -247,7 +247,11 @@ fn the_node_view_agrees_with_the_oracle_however_the_body_is_chunked() {
 
 #[test]
 fn windows_and_single_outputs_agree_with_the_oracle() {
-    for name in ["e_loop_25", "d_branches_merge", "h_binary", "v1/d_branches_merge", "i_mid_10mb"] {
+    windows_agree(&["e_loop_25", "d_branches_merge", "h_binary", "v1/d_branches_merge"]);
+}
+
+fn windows_agree(names: &[&str]) {
+    for name in names {
         let body = fixtures::execution(name);
         let value = fixtures::parse(&body);
         for (node, _) in oracle::nodes(&value) {
@@ -502,6 +506,12 @@ proptest! {
 /// Every node of every fixture.
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow: 5 s"]
+    fn windows_of_a_large_body_agree_with_the_oracle() {
+        windows_agree(&["i_mid_10mb"]);
+    }
 
     #[test]
     #[ignore = "slow: 14 s"]

@@ -73,17 +73,22 @@ fn assert_equal(store: &N8nFolder, bodies: &[(String, Value)]) {
 }
 
 #[test]
-fn every_fixture_has_the_same_answers_from_a_database_with_a_write_ahead_log() {
-    let (store, bodies) = (N8nFolder::wal(), executions());
+fn small_fixtures_have_the_same_answers_from_a_database_with_a_write_ahead_log() {
+    let mut bodies = executions();
+    bodies.retain(|(_, body)| body.to_string().len() < 100_000);
+    same_from_a_write_ahead_log(&bodies);
+}
+
+fn same_from_a_write_ahead_log(bodies: &[(String, Value)]) {
+    let store = N8nFolder::wal();
     assert!(bodies.len() > 20);
     bodies.iter().for_each(|(_, body)| store.save(body));
-    assert_equal(&store, &bodies);
+    assert_equal(&store, bodies);
 }
 
 #[test]
 fn some_fixtures_have_the_same_answers_from_the_other_kinds_of_stores() {
-    let bodies: Vec<_> =
-        executions().into_iter().filter(|(name, _)| !name.contains("320") && !name.contains("10mb")).collect();
+    let bodies: Vec<_> = executions().into_iter().filter(|(_, body)| body.to_string().len() < 30_000).collect();
     let (store, bundles) = (N8nFolder::rollback(), N8nFolder::wal());
     for (_, body) in &bodies {
         store.save(body);
@@ -91,4 +96,14 @@ fn some_fixtures_have_the_same_answers_from_the_other_kinds_of_stores() {
     }
     assert_equal(&store, &bodies);
     assert_equal(&bundles, &bodies);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 10 s"]
+    fn every_fixture_has_the_same_answers_from_a_database_with_a_write_ahead_log() {
+        same_from_a_write_ahead_log(&executions());
+    }
 }
