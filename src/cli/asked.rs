@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::commands::COMMANDS;
 use super::terminal::{for_people, print_json, print_styled};
-use super::tool_command::ToolCommand;
+use super::tool_command::{Reads, ToolCommand};
 use super::{Error, context, progress, render, source};
 use crate::config::{ReadingOptions, StoreOptions};
 use crate::platform::shutdown_signal;
@@ -94,7 +94,8 @@ impl Asked {
             true => Source { api: None, store: None, saved: Default::default() },
             false => source::of(&reading)?,
         };
-        let (progress, bar) = if names > saved.len() { progress::bar() } else { Default::default() };
+        let waits = names > saved.len() || command.reads == Reads::Api;
+        let (progress, bar) = if waits { progress::bar() } else { Default::default() };
         let file = named.filter(|_| !saved.is_empty());
         let source = Source { saved: saved.into_iter().collect(), ..source };
         let context = context(&reading, source);

@@ -1,7 +1,7 @@
 //! The commands that are made from tools, a row each.
 
 use super::spelling::{Shorthand, Spelling, Words};
-use super::tool_command::ToolCommand;
+use super::tool_command::{Reads, ToolCommand};
 use super::{render, render_compare, render_many, render_proof, render_workflow};
 use crate::tools::executions::{
     compare_executions, describe_execution, find_executions, get_execution, get_execution_by_node,
@@ -36,6 +36,7 @@ const ROW: ToolCommand = ToolCommand {
     tool: &get_execution::TOOL,
     tool_for_people: None,
     about: "",
+    reads: Reads::Execution,
     spelling: EXECUTION,
     of_json: &[],
     raw: None,
@@ -54,6 +55,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         alias: Some("ls"),
         tool: &list_executions::STORE_TOOL,
         about: "List executions, newest first",
+        reads: Reads::Executions,
         spelling: Spelling {
             help: &[
                 COMMON,
@@ -238,6 +240,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "edit",
         tool: &edit_workflow::TOOL,
         about: "Change parts of a workflow, all or nothing",
+        reads: Reads::Api,
         spelling: Spelling {
             positional: &["workflowId", "operations"],
             renamed: &[("workflowId", "workflow")],
@@ -265,6 +268,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "check-workflow",
         tool: &check_workflow::TOOL,
         about: "Find faults in a workflow, also with the items of an execution (exit code 1 if there are errors)",
+        reads: Reads::Places,
         spelling: Spelling {
             positional: &["workflowId"],
             renamed: &[("workflowId", "workflow"), ("executionId", "execution"), ("nodeName", "node")],
@@ -292,6 +296,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "find",
         tool: &find_executions::TOOL,
         about: "Find the executions of a store in which a value occurs",
+        reads: Reads::Executions,
         spelling: Spelling {
             positional: &["text"],
             renamed: &[("nodeName", "node")],
@@ -323,6 +328,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "failures",
         tool: &group_failures::TOOL,
         about: "Group the failed executions of a store by what failed",
+        reads: Reads::Executions,
         spelling: Spelling {
             help: &[
                 COMMON,
@@ -348,6 +354,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "trend",
         tool: &workflow_trend::TOOL,
         about: "Show what moved at the nodes of a workflow in a store: slower, failing, other numbers of items",
+        reads: Reads::Executions,
         spelling: Spelling {
             positional: &["workflowId"],
             renamed: &[("workflowId", "workflow")],
@@ -409,6 +416,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "retry",
         tool: &retry_execution::TOOL,
         about: "Run a failed execution again, for real, from the node that failed",
+        reads: Reads::Api,
         spelling: Spelling {
             positional: &["id"],
             renamed: &[("id", "execution"), ("timeoutSeconds", "timeout")],
@@ -431,6 +439,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "stop",
         tool: &stop_execution::TOOL,
         about: "Stop a running execution",
+        reads: Reads::Api,
         spelling: Spelling {
             positional: &["id"],
             renamed: &[("id", "execution")],
@@ -445,6 +454,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         name: "publish",
         tool: &publish_workflow_version::TOOL,
         about: "Publish one saved version of a workflow",
+        reads: Reads::Api,
         spelling: Spelling {
             positional: &["workflowId", "versionId"],
             renamed: &[("workflowId", "workflow"), ("versionId", "version")],

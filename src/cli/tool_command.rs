@@ -5,9 +5,22 @@ use serde_json::Value;
 
 use super::spelling::Spelling;
 use super::terminal::Styled;
-use crate::config::{Language, ReadingOptions, Sources};
+use crate::config::{CachingOptions, Language, ReadingOptions, Sources};
 use crate::toolkit::Kind;
 use crate::tools::Tool;
+
+/// What a command reads, which decides the settings that it has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// An execution, from n8n, its store, the cache or a file.
+    Execution,
+    /// The same, without showing its items.
+    Places,
+    /// Many executions, from n8n or its store.
+    Executions,
+    /// Only what n8n's API tells.
+    Api,
+}
 
 /// A tool, and the additions for a terminal.
 pub(super) struct ToolCommand {
@@ -21,6 +34,8 @@ pub(super) struct ToolCommand {
     pub(super) tool_for_people: Option<&'static Tool>,
     /// What it does, for a person.
     pub(super) about: &'static str,
+    /// Where it reads from.
+    pub(super) reads: Reads,
     /// How it spells its arguments.
     pub(super) spelling: Spelling,
     /// The parameters that only concern JSON: not used in an answer for people.
@@ -50,9 +65,11 @@ impl ToolCommand {
             .args(self.tool.parameters.iter().map(|parameter| self.spelling.argument(parameter)))
             .args(self.spelling.shorthand_arguments())
             .arg(json.help("Print the tool's JSON on a terminal, too"));
-        let command = match self.reads() {
-            true => ReadingOptions::augment_args(command),
-            false => Language::augment_args(Sources::augment_args(command)),
+        let command = match self.reads {
+            Reads::Execution => ReadingOptions::augment_args(command),
+            Reads::Places => CachingOptions::augment_args(Language::augment_args(Sources::augment_args(command))),
+            Reads::Executions => Language::augment_args(Sources::augment_args(command)),
+            Reads::Api => Language::augment_args(Sources::augment_api_args(command)),
         };
         // The settings would otherwise replace the description.
         command.about(self.about)
@@ -60,25 +77,29 @@ impl ToolCommand {
 
     /// The command's settings.
     pub(super) fn reading(&self, arguments: &ArgMatches) -> Result<ReadingOptions, clap::Error> {
-        match self.reads() {
-            true => ReadingOptions::from_arg_matches(arguments),
-            false => {
-                Ok(ReadingOptions::lists(Sources::from_arg_matches(arguments)?, Language::from_arg_matches(arguments)?))
-            }
-        }
+        let sources = match self.reads {
+            Reads::Execution => return ReadingOptions::from_arg_matches(arguments),
+            Reads::Places | Reads::Executions => Sources::from_arg_matches(arguments)?,
+            Reads::Api => Sources::from_api_matches(arguments)?,
+        };
+        let reading = ReadingOptions::without_items(sources, Language::from_arg_matches(arguments)?);
+        Ok(match self.reads {
+            Reads::Places => reading.cached(CachingOptions::from_arg_matches(arguments)?),
+            _ => reading,
+        })
     }
 
-    /// Whether it reads an execution, and not only a list of executions.
-    fn reads(&self) -> bool {
-        self.executions().next().is_some()
+    fn reads_one(&self) -> bool {
+        matches!(self.reads, Reads::Execution | Reads::Places)
     }
 
-    /// The parameters that name executions.
+    /// The parameters that name executions, which can also be files.
     pub(super) fn executions(&self) -> impl Iterator<Item = &'static str> {
         let is_named = |name: &&str| {
             self.spelling.positional.contains(name) || self.spelling.renamed.contains(&(*name, "execution"))
         };
-        let ids = self.tool.parameters.iter().filter(|parameter| matches!(parameter.kind, Kind::Id | Kind::IdOrFile));
+        let is_id = |kind: &Kind| self.reads_one() && matches!(kind, Kind::Id | Kind::IdOrFile);
+        let ids = self.tool.parameters.iter().filter(move |parameter| is_id(&parameter.kind));
         ids.map(|parameter| parameter.name).filter(is_named)
     }
 }

@@ -244,9 +244,15 @@ impl Language {
 }
 
 impl ReadingOptions {
-    /// Settings of a command that only lists executions: without a cache, and without items to mask.
-    pub fn lists(sources: Sources, language: Language) -> Self {
+    /// Settings of a command that shows no items, so there is nothing to mask; without a cache.
+    pub fn without_items(sources: Sources, language: Language) -> Self {
         Self { sources, language, ..Self::default() }
+    }
+
+    /// The same with a cache.
+    #[must_use]
+    pub fn cached(self, caching: CachingOptions) -> Self {
+        Self { caching, ..self }
     }
 
     /// The same, reading this many executions at once.

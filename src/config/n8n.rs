@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::{Error, N8N, StoreOptions, filled, path, secret};
 use crate::n8n::{Address, Settings};
@@ -82,6 +82,20 @@ impl Sources {
     /// n8n's API alone.
     pub fn api(api: Api) -> Self {
         Self { api, ..Self::default() }
+    }
+
+    /// Adds the options of a command that only talks to n8n's API.
+    pub fn augment_api_args(command: Command) -> Command {
+        Timeouts::augment_args(Api::augment_args(command))
+    }
+
+    /// What such a command was passed.
+    ///
+    /// # Errors
+    /// An option is missing from the command.
+    pub fn from_api_matches(arguments: &ArgMatches) -> Result<Self, clap::Error> {
+        let (api, timeouts) = (Api::from_arg_matches(arguments)?, Timeouts::from_arg_matches(arguments)?);
+        Ok(Self { api, timeouts, ..Self::default() })
     }
 
     /// Sets how many executions are read at once.
