@@ -106,13 +106,14 @@ impl Asked {
         let tool = command.tool_for_people.filter(|_| is_for_people).unwrap_or(command.tool);
         let call = bar.around(tool.run(context, values, progress));
         let text = match tool.reads_only() {
-            true => call.await?,
+            true => call.await,
             // Anything begun in n8n is undone before the process ends.
             false => tokio::select! {
-                called = call => called?,
+                called = call => called,
                 () = shutdown_signal() => return Err(Error::Input(INTERRUPTED.to_owned())),
             },
         };
+        let text = text.map_err(|error| command.failure(error))?;
         let mut answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if is_for_people {
             if let (Some(file), Some(next)) = (file, answer["next"].as_str()) {

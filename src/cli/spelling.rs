@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 
-use crate::toolkit::{Kind, Parameter, kebab_case};
+use crate::toolkit::{ArgumentError, Kind, Parameter, kebab_case};
 
 /// A list of parameters, each with a word for it.
 pub(super) type Words = &'static [(&'static str, &'static str)];
@@ -51,14 +51,31 @@ impl Spelling {
         })
     }
 
+    /// Its name on the command line, without dashes.
+    fn name(&self, parameter: &Parameter) -> String {
+        word(self.renamed, parameter).map_or_else(|| kebab_case(parameter.name), str::to_owned)
+    }
+
+    /// The refusal of an argument, which a tool names by its parameter; `None` if it is about several arguments.
+    pub(super) fn refusal(&self, parameters: &[Parameter], error: &ArgumentError) -> Option<String> {
+        let ArgumentError::Refused { name, problem } = error else { return None };
+        let parameter = parameters.iter().find(|parameter| parameter.name == name.split('.').next().unwrap_or(name))?;
+        let inside = name.strip_prefix(parameter.name)?;
+        let name = self.name(parameter);
+        Some(match self.positional.contains(&parameter.name) {
+            true => format!("{}{inside} {problem}", value_name(&name)),
+            false => format!("Option --{}{inside} {problem}", self.flag(parameter, &name).unwrap_or(name)),
+        })
+    }
+
     /// The argument for a parameter.
     pub(super) fn argument(&self, parameter: &Parameter) -> Arg {
-        let name = word(self.renamed, parameter).map_or_else(|| kebab_case(parameter.name), str::to_owned);
+        let name = self.name(parameter);
         let arg = Arg::new(parameter.name).help(self.help(parameter)).required(parameter.required);
         if let Some(flag) = self.flag(parameter, &name) {
             return arg.long(flag).action(ArgAction::SetTrue);
         }
-        let arg = arg.value_name(name.to_uppercase().replace('-', "_"));
+        let arg = arg.value_name(value_name(&name));
         let is_positional = self.positional.contains(&parameter.name);
         let arg = if is_positional { arg } else { arg.long(name) };
         match &parameter.kind {
@@ -125,6 +142,11 @@ impl Spelling {
             }
         }
     }
+}
+
+/// The name of a value in the help: `MAX_TOKENS`.
+fn value_name(name: &str) -> String {
+    name.to_uppercase().replace('-', "_")
 }
 
 /// The word for a parameter in a list.

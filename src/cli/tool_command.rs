@@ -3,11 +3,12 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::Value;
 
+use super::Error;
 use super::spelling::Spelling;
 use super::terminal::Styled;
 use crate::config::{CachingOptions, Language, ReadingOptions, Sources};
 use crate::toolkit::Kind;
-use crate::tools::Tool;
+use crate::tools::{self, Tool};
 
 /// What a command reads, which decides the settings that it has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,15 @@ impl ToolCommand {
             Reads::Places => reading.cached(CachingOptions::from_arg_matches(arguments)?),
             _ => reading,
         })
+    }
+
+    /// Why the call failed, in the words of the command line.
+    pub(super) fn failure(&self, error: tools::Error) -> Error {
+        let refusal = match &error {
+            tools::Error::Argument(error) => self.spelling.refusal(self.tool.parameters, error),
+            _ => None,
+        };
+        refusal.map_or(Error::Tool(error), Error::Usage)
     }
 
     fn reads_one(&self) -> bool {

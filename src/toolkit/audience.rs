@@ -5,9 +5,6 @@
 
 use std::borrow::Cow;
 
-/// Arguments that commands take without an option's name.
-const POSITIONAL: [&str; 5] = ["id", "item", "nodeName", "text", "with"];
-
 /// The readers of a message other than agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
@@ -36,7 +33,7 @@ impl Word {
 }
 
 /// A name comes after every name that it is a prefix of.
-const WORDS: [Word; 17] = [
+const WORDS: [Word; 28] = [
     Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
     Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
     Word::of_terminal("offset: nextOffset", "--offset"),
@@ -54,6 +51,17 @@ const WORDS: [Word; 17] = [
     Word::new("search_execution", "n8n-lens search", "the search"),
     Word::new("trace_execution_item", "n8n-lens trace", "the tab of its trace"),
     Word::new("compare_executions", "n8n-lens compare", "the comparison"),
+    Word::new("list_executions", "n8n-lens list", "the list"),
+    Word::new("describe_execution", "n8n-lens describe", "the view as it ran"),
+    Word::new("find_executions", "n8n-lens find", "the search on the home page"),
+    Word::new("group_failures", "n8n-lens failures", "the failures on the home page"),
+    Word::new("workflow_trend", "n8n-lens trend", "the trends on the home page"),
+    Word::of_terminal("edit_workflow", "n8n-lens edit"),
+    Word::of_terminal("check_workflow", "n8n-lens check-workflow"),
+    Word::of_terminal("prove_fix", "n8n-lens prove"),
+    Word::of_terminal("retry_execution", "n8n-lens retry"),
+    Word::of_terminal("stop_execution", "n8n-lens stop"),
+    Word::of_terminal("publish_workflow_version", "n8n-lens publish"),
 ];
 
 impl Audience {
@@ -71,21 +79,11 @@ impl Audience {
     /// assert_eq!(Audience::Page.tell("Node 'maxTokens' not found."), "Node 'maxTokens' not found.");
     /// ```
     pub fn tell(self, message: &str) -> Cow<'_, str> {
-        if let Some(told) = self.option(message) {
-            return told.into();
-        }
         if !WORDS.iter().any(|word| message.contains(word.agent)) {
             return message.into();
         }
         let sentences = Pieces::of(message).sentences();
         sentences.iter().filter_map(|sentence| self.sentence(sentence)).collect::<Vec<_>>().join(" ").into()
-    }
-
-    /// The refusal of an argument, reworded for an option.
-    fn option(self, message: &str) -> Option<String> {
-        let (name, rest) = message.strip_prefix("Argument '")?.split_once('\'')?;
-        let is_option = self == Self::Terminal && !POSITIONAL.contains(&name);
-        is_option.then(|| format!("Option --{}{rest}", kebab_case(name)))
     }
 
     fn word(self, word: &Word) -> Option<&'static str> {
@@ -246,14 +244,6 @@ mod tests {
         assert_eq!(
             Audience::Page.tell(message),
             r"Node 'It\'s. maxTokens: x' has 2 runs in execution '7': run 5 must be from 0 to 1."
-        );
-    }
-
-    #[test]
-    fn an_argument_is_an_option() {
-        assert_eq!(
-            Audience::Terminal.tell("Argument 'maxTokens' is 5; it must be a whole number from 1000 to 25000."),
-            "Option --max-tokens is 5; it must be a whole number from 1000 to 25000."
         );
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{Error, failed, print_value};
 use crate::cli::spelling::Spelling;
 use crate::coordination::admin::TOOLS;
-use crate::coordination::{Caller, Coordinator, Tool};
+use crate::coordination::{self, Caller, Coordinator, Tool};
 use crate::toolkit::Kind;
 
 /// The command groups, each with its description.
@@ -80,7 +80,8 @@ impl Admin {
 
     pub(super) async fn run(self, coordinator: &Arc<Coordinator>, json: bool) -> Result<(), Error> {
         let values = self.values()?;
-        let mut answer = coordinator.call(self.tool, values, &Caller::Local).await.map_err(failed)?;
+        let called = coordinator.call(self.tool, values, &Caller::Local).await;
+        let mut answer = called.map_err(|error| self.failure(error))?;
         if let Some(answer) = answer.as_object_mut() {
             // On the command line, the exit code reports success.
             answer.shift_remove("success");
@@ -92,6 +93,15 @@ impl Admin {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Why the call failed, in the words of the command line.
+    fn failure(&self, error: coordination::Error) -> Error {
+        let refusal = match &error {
+            coordination::Error::Argument(error) => spelling(self.tool).refusal(self.tool.parameters, error),
+            _ => None,
+        };
+        refusal.map_or_else(|| failed(error), Error::Usage)
     }
 
     /// The arguments of the call, including the contents of files and standard input.
