@@ -12,13 +12,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities,
-    ServerConfig, ToolAnnotations,
+    CallToolResult, JsonObject, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ServerCapabilities, ServerConfig, ToolAnnotations,
 };
-use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ use super::call::{Interrupted, bug_to_report, guarded};
 use super::guard::Guard;
 use super::http;
 use super::listener::Listener;
-use super::mcp::{self, Answer, Page};
+use super::mcp::{self, Answer, Handler, Service};
 use super::shutdown::Shutdown;
 use super::{error_body, stdio};
 use crate::config::Access;
@@ -60,7 +60,7 @@ pub struct CoordinationService {
 pub async fn serve_stdio(service: CoordinationService) -> Result<(), String> {
     let sweeping = sweep(&service);
     let shutdown = CancellationToken::new();
-    let server = Endpoint { service: Arc::new(service), default_caller: Caller::Local, shutdown };
+    let server = Handler::new(Endpoint { service: Arc::new(service), default_caller: Caller::Local, shutdown });
     let served = stdio::serve(server, REQUEST_BYTES).await;
     sweeping.abort();
     served
@@ -76,8 +76,9 @@ pub async fn serve_http(service: CoordinationService, address: (&str, u16), acce
     let coordinator = service.coordinator.clone();
     let health = Router::new().route("/health", get(health)).with_state((coordinator.clone(), Instant::now()));
     let shutdown = Shutdown::default();
-    let server =
+    let endpoint =
         Endpoint { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
+    let server = Handler::new(endpoint);
     let mcp =
         http::router(move || server.clone(), &Guard::new(access), &shutdown, &BodyLimits::new(REQUEST_BYTES), None);
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, authenticate));
@@ -143,7 +144,6 @@ fn refused(status: StatusCode, code: &str, message: &str) -> Response {
 }
 
 /// The service on one transport.
-#[derive(Clone)]
 struct Endpoint {
     service: Arc<CoordinationService>,
     /// The caller of requests that carry no token.
@@ -152,101 +152,121 @@ struct Endpoint {
     shutdown: CancellationToken,
 }
 
-impl ServerHandler for Endpoint {
-    fn get_info(&self) -> ServerConfig {
+impl Service for Endpoint {
+    fn info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
         mcp::describe_server("n8n-lens-agents", capabilities, INSTRUCTIONS)
     }
 
-    async fn list_tools(&self, _page: Page, request: mcp::Request) -> Answer<ListToolsResult> {
+    fn tools(&self, request: &mcp::Request) -> Vec<rmcp::model::Tool> {
         let is_listed = |tool: &&Tool| !(tool.handler.deprecated && self.service.hide_deprecated);
-        let caller = self.caller(&request);
-        let tools = self.tools_for(&caller).filter(is_listed).map(describe);
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        let caller = self.caller(request);
+        self.tools_for(&caller).filter(is_listed).map(describe).collect()
     }
 
-    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+    fn tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.tools_for(&Caller::Local).find(|tool| tool.name == name).map(describe)
     }
 
-    async fn call_tool(&self, call: CallToolRequestParams, request: mcp::Request) -> Answer<CallToolResponse> {
-        let caller = self.caller(&request);
-        let Some(tool) = self.tools_for(&caller).find(|tool| tool.name == call.name) else {
-            return Err(ErrorData::invalid_params(unknown(&call.name), None));
-        };
-        let running = self.service.coordinator.call(tool, call.arguments.unwrap_or_default(), &caller);
-        let failure = |why: String| json!({"success": false, "error": why});
-        let answer = match guarded(running, self.shutdown.cancelled()).await {
-            Ok(answer) => answer.map_err(|error| error.answer()),
-            Err(Interrupted::Bug) => Err(failure(bug_to_report("The call"))),
-            Err(Interrupted::Shutdown) => Err(failure(SHUTTING_DOWN.to_owned())),
-        };
-        Ok(answer.map_or_else(CallToolResult::structured_error, CallToolResult::structured).into())
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: JsonObject,
+        request: &'a mcp::Request,
+    ) -> BoxFuture<'a, Answer<CallToolResult>> {
+        async move {
+            let caller = self.caller(request);
+            let Some(tool) = self.tools_for(&caller).find(|tool| tool.name == name) else {
+                return Err(ErrorData::invalid_params(unknown(name), None));
+            };
+            let running = self.service.coordinator.call(tool, arguments, &caller);
+            let failure = |why: String| json!({"success": false, "error": why});
+            let answer = match guarded(running, self.shutdown.cancelled()).await {
+                Ok(answer) => answer.map_err(|error| error.answer()),
+                Err(Interrupted::Bug) => Err(failure(bug_to_report("The call"))),
+                Err(Interrupted::Shutdown) => Err(failure(SHUTTING_DOWN.to_owned())),
+            };
+            Ok(answer.map_or_else(CallToolResult::structured_error, CallToolResult::structured))
+        }
+        .boxed()
     }
 
-    async fn list_prompts(&self, _page: Page, _request: mcp::Request) -> Answer<ListPromptsResult> {
+    fn prompts(&self) -> Vec<rmcp::model::Prompt> {
         let described =
             |it: &crate::coordination::Prompt| mcp::describe_prompt((it.name, it.title, it.description), it.parameters);
-        Ok(ListPromptsResult::with_all_items(PROMPTS.iter().map(described).collect()))
+        PROMPTS.iter().map(described).collect()
     }
 
-    async fn get_prompt(&self, wanted: GetPromptRequestParams, request: mcp::Request) -> Answer<GetPromptResponse> {
-        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == wanted.name) else {
-            let what = match wanted.name.as_str() {
-                "session_start" | "session_end" => "This prompt has been removed and has no replacement.",
-                _ => "Unknown prompt; prompts/list shows the available ones.",
+    fn prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: JsonObject,
+        request: &'a mcp::Request,
+    ) -> BoxFuture<'a, Answer<String>> {
+        async move {
+            let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == name) else {
+                return Err(match name {
+                    "session_start" | "session_end" => {
+                        ErrorData::invalid_params("This prompt has been removed and has no replacement.", None)
+                    }
+                    _ => mcp::no_prompt(),
+                });
             };
-            return Err(ErrorData::invalid_params(what, None));
-        };
-        let arguments = wanted.arguments.unwrap_or_default();
-        let text = self.service.coordinator.prompt(prompt, arguments, &self.caller(&request)).await;
-        text.map(mcp::prompt_text).map_err(|error| match error {
-            Error::Refused(_) | Error::Argument(_) => ErrorData::invalid_params(error.to_string(), None),
-            error => internal(error),
-        })
+            let text = self.service.coordinator.prompt(prompt, arguments, &self.caller(request)).await;
+            text.map_err(|error| match error {
+                Error::Refused(_) | Error::Argument(_) => ErrorData::invalid_params(error.to_string(), None),
+                error => internal(error),
+            })
+        }
+        .boxed()
     }
 
-    async fn list_resource_templates(&self, _page: Page, request: mcp::Request) -> Answer<ListResourceTemplatesResult> {
-        let caller = self.caller(&request);
+    fn resource_templates(&self, request: &mcp::Request) -> Vec<ResourceTemplate> {
+        let caller = self.caller(request);
         let templates = RESOURCE_TEMPLATES.iter().filter(|resource| resource.is_for(&caller)).map(|resource| {
             ResourceTemplate::new(resource.template, resource.name)
                 .with_description(resource.description)
                 .with_mime_type(JSON)
         });
-        Ok(ListResourceTemplatesResult::with_all_items(templates.collect()))
+        templates.collect()
     }
 
-    async fn list_resources(&self, page: Page, request: mcp::Request) -> Answer<ListResourcesResult> {
-        let (cursor, caller) = (page.and_then(|page| page.cursor), self.caller(&request));
-        let listed = self.service.coordinator.list_resources(cursor.as_deref(), &caller).await.map_err(internal)?;
-        let Some((resources, next_cursor)) = listed else {
-            const FOREIGN: &str = "This cursor was not issued by this server; list from the beginning.";
-            return Err(ErrorData::invalid_params(FOREIGN, None));
-        };
-        let resources =
-            resources.into_iter().map(|resource| Resource::new(resource.uri, resource.name).with_mime_type(JSON));
-        let mut page = ListResourcesResult::with_all_items(resources.collect());
-        page.next_cursor = next_cursor;
-        Ok(page)
-    }
-
-    async fn read_resource(
-        &self,
-        wanted: ReadResourceRequestParams,
-        request: mcp::Request,
-    ) -> Answer<ReadResourceResponse> {
-        let uri = wanted.uri;
-        let read = self.service.coordinator.read_resource(&uri, &self.caller(&request)).await.map_err(internal)?;
-        let Some(content) = read else {
-            let why = match uri.as_str() {
-                "agent://me" => "agent://me has been removed. Use agent://{id} with your agent_id.",
-                "session://current" => "session://current has been removed and has no replacement.",
-                _ => "Resource not found; resources/templates/list shows the URI templates.",
+    fn resources<'a>(
+        &'a self,
+        cursor: Option<String>,
+        request: &'a mcp::Request,
+    ) -> BoxFuture<'a, Answer<ListResourcesResult>> {
+        async move {
+            let caller = self.caller(request);
+            let listed = self.service.coordinator.list_resources(cursor.as_deref(), &caller).await.map_err(internal)?;
+            let Some((resources, next_cursor)) = listed else {
+                const FOREIGN: &str = "This cursor was not issued by this server; list from the beginning.";
+                return Err(ErrorData::invalid_params(FOREIGN, None));
             };
-            return Err(mcp::no_resource(why, &uri));
-        };
-        let text = ResourceContents::text(content.to_string(), uri).with_mime_type(JSON);
-        Ok(ReadResourceResult::new(vec![text]).into())
+            let resources =
+                resources.into_iter().map(|resource| Resource::new(resource.uri, resource.name).with_mime_type(JSON));
+            let mut page = ListResourcesResult::with_all_items(resources.collect());
+            page.next_cursor = next_cursor;
+            Ok(page)
+        }
+        .boxed()
+    }
+
+    fn read<'a>(&'a self, uri: String, request: &'a mcp::Request) -> BoxFuture<'a, Answer<ReadResourceResult>> {
+        async move {
+            let read = self.service.coordinator.read_resource(&uri, &self.caller(request)).await.map_err(internal)?;
+            let Some(content) = read else {
+                let why = match uri.as_str() {
+                    "agent://me" => "agent://me has been removed. Use agent://{id} with your agent_id.",
+                    "session://current" => "session://current has been removed and has no replacement.",
+                    _ => "Resource not found; resources/templates/list shows the URI templates.",
+                };
+                return Err(mcp::no_resource(why, &uri));
+            };
+            let text = ResourceContents::text(content.to_string(), uri).with_mime_type(JSON);
+            Ok(ReadResourceResult::new(vec![text]))
+        }
+        .boxed()
     }
 }
 

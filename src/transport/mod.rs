@@ -40,6 +40,7 @@ pub use coordination::{
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
 pub use listener::Listener;
+use mcp::Handler;
 use sessions::Sessions;
 use shutdown::Shutdown;
 use toolbox::ToolboxService;
@@ -51,7 +52,7 @@ pub use view::{PageSettings, View};
 /// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
     let server = ToolboxService::new(context, toolbox, &PageSettings::default(), CancellationToken::new());
-    stdio::serve(server, http::REQUEST_BYTES).await
+    stdio::serve(Handler::new(server), http::REQUEST_BYTES).await
 }
 
 /// Serves MCP over Streamable HTTP at `/mcp`, the tools over REST, the page at `/view`, and `GET /health`, until a signal
@@ -75,6 +76,7 @@ pub async fn serve_http(
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let page = view::Page::of_server(context.clone(), &toolbox, guard.clone(), page, shutdown.calls.clone());
+    let server = Handler::new(server);
     let mcp =
         http::router(move || server.clone(), &guard, &shutdown, &limits, Some(Sessions::new(access.max_sessions)));
     http::serve_router(listener, mcp.merge(health).merge(rest).merge(view::routes(page)), shutdown).await;

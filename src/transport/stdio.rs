@@ -20,11 +20,12 @@ use rmcp::model::{
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use rmcp::{RoleServer, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, LARGE_BYTES};
+use super::mcp::Handler;
 use crate::blocking::blocking;
 use crate::json::Extent;
 use crate::json_rpc::{Envelope, Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage, not_a_message};
@@ -49,7 +50,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// The handshake fails, or the handler does. The message is a sentence, without anything that the client sent.
-pub(super) async fn serve(server: impl ServerHandler, max_bytes: usize) -> Result<(), String> {
+pub(super) async fn serve(server: Handler, max_bytes: usize) -> Result<(), String> {
     // Before anything is sent, since the client may respond with a signal.
     let signal = shutdown_signal();
     let (input, output) = rmcp::transport::stdio_pipes();

@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, GetPromptRequestParams,
-    GetPromptResponse, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, MetaObject, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    ToolAnnotations,
+    CallToolResult, ClientCapabilities, ContentBlock, JsonObject, ListResourcesResult, MetaObject, Prompt,
+    ReadResourceResult, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
-use rmcp::{ErrorData, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use super::app::{self, App};
 use super::call::{Interrupted, bug_to_report, guarded};
-use super::mcp::{self, Answer, Page, Request};
+use super::mcp::{self, Answer, Request, Service};
 use super::view::PageSettings;
 use super::{api_key, progress, shutdown};
 use crate::n8n::Progress;
@@ -33,81 +32,87 @@ pub(super) struct ToolboxService {
     shutdown: CancellationToken,
 }
 
-impl ServerHandler for ToolboxService {
-    fn get_info(&self) -> ServerConfig {
+impl Service for ToolboxService {
+    fn info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
         mcp::describe_server("n8n-lens", capabilities, &self.toolbox.instructions())
     }
 
-    async fn initialize(&self, hello: InitializeRequestParams, request: Request) -> Answer<InitializeResult> {
-        request.peer.set_peer_info(hello.clone());
-        let mut server = self.negotiate_initialize(&hello)?;
-        if self.app.is_some() && app::is_announced(&hello.capabilities) {
-            app::announce(&mut server.capabilities);
+    fn announce(&self, client: &ClientCapabilities, capabilities: &mut ServerCapabilities) {
+        if self.app.is_some() && app::is_announced(client) {
+            app::announce(capabilities);
         }
-        Ok(server)
     }
 
-    async fn discover(&self, request: Request) -> Answer<DiscoverResult> {
-        let mut server = self.get_info();
-        if self.app_of(&request).is_some() {
-            app::announce(&mut server.capabilities);
-        }
-        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), server))
-    }
-
-    async fn list_tools(&self, _page: Page, request: Request) -> Answer<ListToolsResult> {
-        let app = self.app_of(&request);
+    fn tools(&self, request: &Request) -> Vec<rmcp::model::Tool> {
+        let app = self.app_of(request);
         let own = app.into_iter().flat_map(App::own_tools);
-        let tools = self.toolbox.tools().chain(own).map(|tool| describe(tool, app));
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        self.toolbox.tools().chain(own).map(|tool| describe(tool, app)).collect()
     }
 
-    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+    fn tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.toolbox.find(name).ok().map(|tool| describe(tool, None))
     }
 
-    async fn call_tool(&self, call: CallToolRequestParams, request: Request) -> Answer<CallToolResponse> {
-        let app = self.app_of(&request);
-        let own = app.and_then(|app| app.find(&call.name).ok());
-        let tool = match own.map_or_else(|| self.toolbox.find(&call.name), Ok) {
-            Ok(tool) => tool,
-            Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string()).into()),
-            Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
-        };
-        let result = match self.context_of(&request) {
-            Ok(context) => self.run(tool, context, call.arguments.unwrap_or_default(), &request).await,
-            Err(error) => failure(error.to_owned()),
-        };
-        let is_of_page = app.is_some() && app::is_of_page(&request.meta);
-        Ok(if is_of_page { app::for_page(result) } else { result }.into())
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: JsonObject,
+        request: &'a Request,
+    ) -> BoxFuture<'a, Answer<CallToolResult>> {
+        async move {
+            let app = self.app_of(request);
+            let own = app.and_then(|app| app.find(name).ok());
+            let tool = match own.map_or_else(|| self.toolbox.find(name), Ok) {
+                Ok(tool) => tool,
+                Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string())),
+                Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
+            };
+            let result = match self.context_of(request) {
+                Ok(context) => self.run(tool, context, arguments, request).await,
+                Err(error) => failure(error.to_owned()),
+            };
+            let is_of_page = app.is_some() && app::is_of_page(&request.meta);
+            Ok(if is_of_page { app::for_page(result) } else { result })
+        }
+        .boxed()
     }
 
-    async fn list_prompts(&self, _page: Page, _request: Request) -> Answer<ListPromptsResult> {
+    fn prompts(&self) -> Vec<Prompt> {
         let prompts = self.toolbox.prompts();
-        let described = prompts.map(|it| mcp::describe_prompt((it.name, it.title, it.description), it.parameters));
-        Ok(ListPromptsResult::with_all_items(described.collect()))
+        prompts.map(|it| mcp::describe_prompt((it.name, it.title, it.description), it.parameters)).collect()
     }
 
-    async fn get_prompt(&self, wanted: GetPromptRequestParams, _request: Request) -> Answer<GetPromptResponse> {
-        let prompt = self.toolbox.prompts().find(|prompt| prompt.name == wanted.name);
-        let unknown = || ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None);
-        let arguments = Arguments::of_prompt(wanted.arguments.unwrap_or_default());
-        let text = self.toolbox.prompt_text(prompt.ok_or_else(unknown)?, arguments);
-        text.map(mcp::prompt_text).map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+    fn prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: JsonObject,
+        _request: &'a Request,
+    ) -> BoxFuture<'a, Answer<String>> {
+        let text = || {
+            let prompt = self.toolbox.prompts().find(|prompt| prompt.name == name).ok_or_else(mcp::no_prompt)?;
+            let text = self.toolbox.prompt_text(prompt, Arguments::of_prompt(arguments));
+            text.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+        };
+        ready(text()).boxed()
     }
 
-    async fn list_resources(&self, _page: Page, request: Request) -> Answer<ListResourcesResult> {
-        Ok(ListResourcesResult::with_all_items(self.app_of(&request).map(|_| App::resource()).into_iter().collect()))
+    fn resources<'a>(
+        &'a self,
+        _cursor: Option<String>,
+        request: &'a Request,
+    ) -> BoxFuture<'a, Answer<ListResourcesResult>> {
+        let page = self.app_of(request).map(|_| App::resource()).into_iter().collect();
+        ready(Ok(ListResourcesResult::with_all_items(page))).boxed()
     }
 
     // Some clients read resources even if the server has none.
-    async fn read_resource(&self, wanted: ReadResourceRequestParams, request: Request) -> Answer<ReadResourceResponse> {
-        let Some(app) = self.app_of(&request) else {
-            return Err(mcp::no_resource("This server has no resources.", &wanted.uri));
+    fn read<'a>(&'a self, uri: String, request: &'a Request) -> BoxFuture<'a, Answer<ReadResourceResult>> {
+        let read = match self.app_of(request) {
+            Some(app) => app.read(&uri).ok_or("Unknown resource; resources/list shows the only one."),
+            None => Err("This server has no resources."),
         };
-        let read = app.read(&wanted.uri).map(ReadResourceResponse::from);
-        read.ok_or_else(|| mcp::no_resource("Unknown resource; resources/list shows the only one.", &wanted.uri))
+        ready(read.map_err(|why| mcp::no_resource(why, &uri))).boxed()
     }
 }
 
@@ -278,7 +283,7 @@ mod tests {
         let toolbox = Toolbox::of(vec![&FAULTY]);
         let server = ToolboxService::new(context, toolbox, &PageSettings::default(), CancellationToken::new());
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
+        tokio::spawn(async move { mcp::Handler::new(server).serve(theirs).await.unwrap().waiting().await.unwrap() });
         let (answers, mut stdin) = tokio::io::split(ours);
         let mut answers = BufReader::new(answers).lines();
         let client = json!({"name": "test", "version": "0"});
