@@ -391,7 +391,8 @@ fn hash(name: &str) -> u64 {
 pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Prefix, ReadError> {
     let mut reader = json.next_string_reader()?;
     let (mut kept, mut length) = (Vec::new(), Length::default());
-    let mut piece = [0; 4096];
+    // Most strings are short, and the piece is zeroed for each.
+    let mut piece = [0; 512];
     loop {
         let read = reader.read(&mut piece)?;
         if read == 0 {

@@ -1,5 +1,7 @@
 //! The name of a member, held in bounded memory.
 
+use std::borrow::Cow;
+
 use super::cut::Prefix;
 use super::string::StringSink;
 
@@ -28,19 +30,19 @@ impl Name {
     }
 
     /// The name, decoded; a name of more than [`NAME_BYTES`] is cut as when shown.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self) -> Cow<'_, str> {
         let whole = self.decode();
         if !self.cut {
             return whole;
         }
-        Prefix { kept: whole, chars: self.chars }.into_name()
+        Prefix { kept: whole.into_owned(), chars: self.chars }.into_name().into()
     }
 
-    fn decode(&self) -> String {
+    fn decode(&self) -> Cow<'_, str> {
         // The cut may have split a character, but none that is shown.
         let written = String::from_utf8_lossy(&self.written);
         if !self.escaped {
-            return written.into_owned();
+            return written;
         }
         // The escapes were checked as they arrived.
         serde_json::from_str(&format!("\"{written}\"")).unwrap_or_default()

@@ -446,8 +446,8 @@ impl Pruner {
     }
 
     fn end_scalar(&mut self) -> Result<(), FaultKind> {
-        let scalar = std::mem::take(&mut self.scalar);
-        self.selection.scalar(&scalar)?;
+        self.selection.scalar(&self.scalar)?;
+        self.scalar.clear();
         self.after_value();
         Ok(())
     }

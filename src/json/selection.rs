@@ -2,6 +2,7 @@
 //! what is kept of them. It does not know how the text is written; [`Pruner`](super::Pruner) reads JSON, and
 //! [`Expansion`](super::flatted::Expansion) the form in which n8n stores it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::batch::{Batch, Output};
@@ -11,6 +12,7 @@ use super::keep::Keep;
 use super::long_string::LongString;
 use super::name::Name;
 use super::string::SurrogateRepair;
+use super::walk::scalar_len;
 
 /// Containers nested deeper than this, in what is kept, are emptied. Nothing that deep is shown: an
 /// [`Excerpt`](super::Excerpt) has twelve levels, and no table has ten.
@@ -293,7 +295,7 @@ impl Selection {
     }
 
     /// The name, decoded.
-    pub(super) fn name(&self) -> String {
+    pub(super) fn name(&self) -> Cow<'_, str> {
         self.name.text()
     }
 
@@ -374,7 +376,7 @@ impl Selection {
     /// # Errors
     /// When it is neither.
     pub(super) fn scalar(&mut self, scalar: &[u8]) -> Result<(), FaultKind> {
-        if serde_json::from_slice::<serde::de::IgnoredAny>(scalar).is_err() {
+        if scalar_len(scalar) != Some(scalar.len()) {
             return Err(FaultKind::Scalar);
         }
         let rule = self.begin_value();

@@ -320,7 +320,7 @@ fn quote_or_bracket(text: &[u8]) -> Option<usize> {
 }
 
 /// The length of the literal or number that a text begins with.
-fn scalar_len(text: &[u8]) -> Option<usize> {
+pub(super) fn scalar_len(text: &[u8]) -> Option<usize> {
     let literal = match text.first()? {
         b'n' => "null",
         b't' => "true",
