@@ -149,7 +149,11 @@ pub fn run() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            terminal::report(&Audience::Terminal.tell(&error.to_string()));
+            terminal::report(&match &error {
+                // Its message speaks to an agent; other messages name tools only as values.
+                Error::Tool(error) => Audience::Terminal.tell(&error.to_string()).into_owned(),
+                error => error.to_string(),
+            });
             ExitCode::from(error.exit_code())
         }
     }

@@ -7,7 +7,7 @@ use super::Error;
 use super::spelling::Spelling;
 use super::terminal::Styled;
 use crate::config::{CachingOptions, Language, ReadingOptions, Sources};
-use crate::toolkit::Kind;
+use crate::toolkit::{Audience, Kind};
 use crate::tools::{self, Tool};
 
 /// What a command reads, which decides the settings that it has.
@@ -96,7 +96,7 @@ impl ToolCommand {
             tools::Error::Argument(error) => self.spelling.refusal(self.tool.parameters, error),
             _ => None,
         };
-        refusal.map_or(Error::Tool(error), Error::Usage)
+        refusal.map_or(Error::Tool(error), |refusal| Error::Usage(Audience::Terminal.tell(&refusal).into_owned()))
     }
 
     fn reads_one(&self) -> bool {
