@@ -1,6 +1,6 @@
 //! Pulls values out of pruned batches, with struson.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
@@ -51,6 +51,8 @@ pub struct Cursor<R: Read> {
     json: JsonStreamReader<R>,
     /// `None` for a text that was not pruned.
     captured: Option<Rc<RefCell<CapturedValues>>>,
+    /// Whether U+FFFD may have replaced half of a surrogate pair in the text so far.
+    has_replacement: Rc<Cell<bool>>,
 }
 
 /// What [`Cursor::element`] finds at the place of an element of a [`Keep::Window`](super::Keep::Window).
@@ -88,6 +90,7 @@ pub struct BatchText<I> {
     /// Bytes of the texts so far.
     bytes: u64,
     captured: Rc<RefCell<CapturedValues>>,
+    has_replacement: Rc<Cell<bool>>,
 }
 
 impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
@@ -106,6 +109,7 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
             // read.
             captured.drop_before(self.bytes);
             captured.0.extend(batch.captured);
+            self.has_replacement.set(self.has_replacement.get() || batch.has_replacement);
             self.bytes += batch.text.len() as u64;
             self.text = io::Cursor::new(batch.text);
         }
@@ -115,9 +119,15 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
 impl<I: Iterator<Item = io::Result<Batch>>> Cursor<BatchText<I>> {
     /// Reads pruned batches.
     pub fn over(batches: I) -> Self {
-        let captured = Rc::default();
-        let text = BatchText { batches, text: io::Cursor::default(), bytes: 0, captured: Rc::clone(&captured) };
-        Self { json: json_reader(text), captured: Some(captured) }
+        let (captured, has_replacement) = (Rc::default(), Rc::default());
+        let text = BatchText {
+            batches,
+            text: io::Cursor::default(),
+            bytes: 0,
+            captured: Rc::clone(&captured),
+            has_replacement: Rc::clone(&has_replacement),
+        };
+        Self { json: json_reader(text), captured: Some(captured), has_replacement }
     }
 }
 
@@ -134,7 +144,7 @@ impl Cursor<io::Empty> {
 
     /// Reads what the filter left of a text, or of its beginning, if nothing was captured.
     pub fn pruned(text: impl Read) -> Cursor<impl Read> {
-        Cursor { json: json_reader(text), captured: Some(Rc::default()) }
+        Cursor { json: json_reader(text), captured: Some(Rc::default()), has_replacement: Rc::new(Cell::new(true)) }
     }
 }
 
@@ -348,6 +358,11 @@ impl<R: Read> Cursor<R> {
         })?;
         writer.finish_document().map_err(ReadError::Io)?;
         Ok(())
+    }
+
+    /// Whether U+FFFD may stand for half of a surrogate pair in what was read so far.
+    pub fn has_replacement(&self) -> bool {
+        self.has_replacement.get()
     }
 
     /// Checks that the text ends here.

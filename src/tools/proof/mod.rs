@@ -2,6 +2,7 @@
 //!
 //! What these tools write into n8n stands in `docs/proof.md`.
 
+mod differences;
 pub mod prove_fix;
 pub mod publish_workflow_version;
 mod recorded;
