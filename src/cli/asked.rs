@@ -1,5 +1,6 @@
 //! Commands made from tools: each calls its tool as any other client does, and prints the answer.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::commands::COMMANDS;
 use super::terminal::{for_people, print_json, print_styled};
-use super::tool_command::{Reads, ToolCommand};
+use super::tool_command::{Reads, ShortDocument, ToolCommand};
 use super::{Error, context, progress, render, source};
 use crate::config::{ReadingOptions, StoreOptions};
 use crate::platform::shutdown_signal;
@@ -82,7 +83,7 @@ impl Asked {
         for name in command.documents {
             let named = values.get(*name).and_then(Value::as_str).map(str::to_owned);
             if let Some(named) = named {
-                values.insert((*name).to_owned(), document(&named)?);
+                values.insert((*name).to_owned(), document(&named, command.short_document)?);
             }
         }
         let files = workflow_files(command, &mut values)?;
@@ -134,8 +135,11 @@ fn quoted(name: &str) -> String {
     if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
-/// A JSON document from a file, or from standard input.
-fn document(named: &str) -> Result<Value, Error> {
+/// A JSON document from a file, or from standard input, or in its short form.
+fn document(named: &str, short: Option<ShortDocument>) -> Result<Value, Error> {
+    if let Some((form, read)) = short.filter(|_| named.contains('=') && !Path::new(named).exists()) {
+        return read(named).ok_or_else(|| Error::Usage(format!("'{named}' is neither a file nor {form}.")));
+    }
     let read = match named {
         "-" => std::io::read_to_string(std::io::stdin()),
         file => std::fs::read_to_string(file),

@@ -2,7 +2,7 @@
 
 use super::spelling::{Shorthand, Spelling, Words};
 use super::tool_command::{Reads, ToolCommand};
-use super::{render, render_compare, render_many, render_proof, render_workflow};
+use super::{expectation, render, render_compare, render_many, render_proof, render_workflow};
 use crate::tools::executions::{
     compare_executions, describe_execution, find_executions, get_execution, get_execution_by_node,
     get_execution_fields, group_failures, list_executions, search_execution, trace_execution_item, workflow_trend,
@@ -43,6 +43,7 @@ const ROW: ToolCommand = ToolCommand {
     of_store: &[],
     workflow: None,
     documents: &[],
+    short_document: None,
     fails: |_| None,
     render: render::summary,
     examples: &[],
@@ -389,7 +390,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                 &[
                     ("id", "The id of the execution whose data are used"),
                     ("workflow", "A version or a workflow file (default: the draft)"),
-                    ("expect", "A JSON file with expectations, or - for standard input"),
+                    ("expect", "NODE = VALUE in JSON, or a JSON file with expectations, or - for standard input"),
                     ("alsoGood", "How many earlier good executions must not change"),
                     ("timeoutSeconds", "How long each copy may run, seconds"),
                 ],
@@ -398,6 +399,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             ..Spelling::OPTIONS
         },
         documents: &["expect"],
+        short_document: Some((expectation::FORM, expectation::expectation)),
         workflow: Some("workflow"),
         fails: |answer| match answer["data"]["verdict"].as_str() {
             Some("fixed" | "reproduced") => None,
@@ -408,6 +410,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         examples: &[
             "n8n-lens prove 1234",
             "n8n-lens prove 1234 --workflow fixed.json --good 2",
+            "n8n-lens prove 1234 --expect 'Ship parcel = \"P-0219\"'",
             "n8n-lens prove 1234 --check",
         ],
         ..ROW

@@ -10,6 +10,7 @@ mod commands;
 #[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
+mod expectation;
 mod export;
 #[cfg(feature = "gateway")]
 mod gateway;

@@ -21,7 +21,9 @@ pub(super) fn proof(answer: &Value) -> Styled {
     for (member, label) in [
         ("changed", "Changed"),
         ("differs", "Other outputs"),
+        ("changedSettings", "Changed settings"),
         ("ranNew", "Ran for the first time"),
+        ("ranInstead", "Ran instead"),
         ("recorded", "Answered from the recording"),
         ("fixNotExercised", "Changed, but not run again"),
         ("canReachOutside", "Could reach outside"),

@@ -23,6 +23,9 @@ pub(super) enum Reads {
     Api,
 }
 
+/// A form in which a document can be written on the command line, and what reads it.
+pub(super) type ShortDocument = (&'static str, fn(&str) -> Option<Value>);
+
 /// A tool, and the additions for a terminal.
 pub(super) struct ToolCommand {
     /// The name of the command.
@@ -49,6 +52,8 @@ pub(super) struct ToolCommand {
     pub(super) workflow: Option<&'static str>,
     /// The parameters whose values are JSON documents, each passed as a file or as - for standard input.
     pub(super) documents: &'static [&'static str],
+    /// How such a document can be written on the command line instead, and what reads it.
+    pub(super) short_document: Option<ShortDocument>,
     /// Why the command fails although the tool answered.
     pub(super) fails: fn(&Value) -> Option<&'static str>,
     /// Shows an answer to people.

@@ -24,6 +24,8 @@ pub struct Batch {
     pub text: Vec<u8>,
     /// Captured values, in order. In the text a `1` marks the place of each.
     pub captured: Vec<Captured>,
+    /// Whether U+FFFD replaced half of a surrogate pair in the text.
+    pub has_replacement: bool,
 }
 
 impl Batch {
@@ -36,6 +38,7 @@ impl Batch {
     pub fn append(&mut self, mut next: Self) {
         self.text.append(&mut next.text);
         self.captured.append(&mut next.captured);
+        self.has_replacement |= next.has_replacement;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pulls values out of pruned batches, with struson.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
@@ -52,6 +52,8 @@ pub struct Cursor<'a> {
     json: JsonStreamReader<Box<dyn Read + 'a>>,
     /// `None` for a text that was not pruned.
     captured: Option<Rc<RefCell<CapturedValues>>>,
+    /// Whether U+FFFD may have replaced half of a surrogate pair in the text so far.
+    has_replacement: Rc<Cell<bool>>,
 }
 
 /// What [`Cursor::element`] finds at the place of an element of a [`Keep::Window`](super::Keep::Window).
@@ -89,6 +91,7 @@ struct BatchText<I> {
     /// Bytes of the texts so far.
     bytes: u64,
     captured: Rc<RefCell<CapturedValues>>,
+    has_replacement: Rc<Cell<bool>>,
 }
 
 impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
@@ -107,6 +110,7 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
             // read.
             captured.drop_before(self.bytes);
             captured.0.extend(batch.captured);
+            self.has_replacement.set(self.has_replacement.get() || batch.has_replacement);
             self.bytes += batch.text.len() as u64;
             self.text = io::Cursor::new(batch.text);
         }
@@ -116,9 +120,15 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
 impl<'a> Cursor<'a> {
     /// Reads pruned batches.
     pub fn over(batches: impl Iterator<Item = io::Result<Batch>> + 'a) -> Self {
-        let captured = Rc::default();
-        let text = BatchText { batches, text: io::Cursor::default(), bytes: 0, captured: Rc::clone(&captured) };
-        Self { json: json_reader(text), captured: Some(captured) }
+        let (captured, has_replacement) = (Rc::default(), Rc::default());
+        let text = BatchText {
+            batches,
+            text: io::Cursor::default(),
+            bytes: 0,
+            captured: Rc::clone(&captured),
+            has_replacement: Rc::clone(&has_replacement),
+        };
+        Self { json: json_reader(text), captured: Some(captured), has_replacement }
     }
 
     /// Reads a text that was not pruned, such as a captured value: with the same results, but slowly.
@@ -133,7 +143,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads what the filter left of a text, or of its beginning, if nothing was captured.
     pub fn pruned(text: impl Read + 'a) -> Self {
-        Self { json: json_reader(text), captured: Some(Rc::default()) }
+        Self { json: json_reader(text), captured: Some(Rc::default()), has_replacement: Rc::new(Cell::new(true)) }
     }
 
     /// Reads an object; `member` receives the name of each member and must read its value or [`skip`](Self::skip) it.
@@ -345,6 +355,11 @@ impl<'a> Cursor<'a> {
         })?;
         writer.finish_document().map_err(ReadError::Io)?;
         Ok(())
+    }
+
+    /// Whether U+FFFD may stand for half of a surrogate pair in what was read so far.
+    pub fn has_replacement(&self) -> bool {
+        self.has_replacement.get()
     }
 
     /// Checks that the text ends here.

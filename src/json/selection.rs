@@ -95,7 +95,7 @@ impl Selection {
 
     /// Takes what was kept so far.
     pub(super) fn take(&mut self) -> Batch {
-        self.out.take()
+        Batch { has_replacement: self.repair.take_has_replaced(), ..self.out.take() }
     }
 
     /// Bytes that were kept and not taken yet.

@@ -23,6 +23,7 @@ pub(super) struct SurrogateRepair {
     /// An incomplete escape, or a high surrogate that waits for its low one.
     pending: [u8; 12],
     len: usize,
+    has_replaced: bool,
 }
 
 impl SurrogateRepair {
@@ -57,11 +58,21 @@ impl SurrogateRepair {
         match std::mem::take(&mut self.len) {
             0 => Ok(()),
             6 => {
-                to.escape(REPLACEMENT);
+                self.replace(to);
                 Ok(())
             }
             _ => Err(FaultKind::Escape),
         }
+    }
+
+    /// Whether it has replaced anything since this was asked.
+    pub(super) fn take_has_replaced(&mut self) -> bool {
+        std::mem::take(&mut self.has_replaced)
+    }
+
+    fn replace(&mut self, to: &mut impl StringSink) {
+        self.has_replaced = true;
+        to.escape(REPLACEMENT);
     }
 
     fn keep(&mut self, byte: u8) {
@@ -80,12 +91,12 @@ impl SurrogateRepair {
             6 if byte == b'\\' => self.keep(byte),
             7 if byte == b'u' => self.keep(byte),
             6 => {
-                to.escape(REPLACEMENT);
+                self.replace(to);
                 to.plain(&[byte]);
                 self.len = 0;
             }
             7 => {
-                to.escape(REPLACEMENT);
+                self.replace(to);
                 self.len = 1;
                 self.byte(byte, to)?;
             }
@@ -106,14 +117,14 @@ impl SurrogateRepair {
                 self.len = 0;
                 return;
             }
-            to.escape(REPLACEMENT);
+            self.replace(to);
             self.pending.copy_within(6.., 0);
             self.len = 6;
         }
         if self.len == 6 {
             match self.code(2) {
                 0xd800..0xdc00 => return,
-                0xdc00..0xe000 => to.escape(REPLACEMENT),
+                0xdc00..0xe000 => self.replace(to),
                 _ => to.escape(&self.pending[..6]),
             }
             self.len = 0;

@@ -1,5 +1,5 @@
 //! Named locks: calls that change the same workflow run one after another, because n8n has no locking and the last
-//! writer would win. The locks also apply to other processes on this machine.
+//! writer would win; and so do proofs. The locks also apply to other processes on this machine.
 
 use std::io::ErrorKind;
 
@@ -18,25 +18,33 @@ pub struct Lock {
     _within_process: OwnedMutexGuard<()>,
 }
 
-/// The locks of workflows.
+/// The locks of workflows, and of proofs.
 #[derive(Default)]
 pub(super) struct Locks(NamedLocks);
 
 impl Locks {
     /// Acquires the lock with this name.
     pub(super) async fn lock(&self, name: &str) -> Result<Lock, Error> {
+        self.lock_with(name, file_name(name)).await
+    }
+
+    /// Acquires the lock of the proofs in the n8n at this address. It has a file of its own, since it is held for long.
+    pub(super) async fn lock_proofs(&self, address: &str) -> Result<Lock, Error> {
+        self.lock_with(address, format!("proofs-{}", file_name(address))).await
+    }
+
+    async fn lock_with(&self, name: &str, file: String) -> Result<Lock, Error> {
         let within_process = self.0.lock(name).await;
-        let name = name.to_owned();
         // However many calls are cancelled, at most one thread per name waits for another process.
-        blocking(move || Ok(Lock { _between_processes: lock_file(&name)?, _within_process: within_process })).await
+        blocking(move || Ok(Lock { _between_processes: lock_file(&file)?, _within_process: within_process })).await
     }
 }
 
 /// Acquires the lock between processes; `None` if there is no lock file, as for a user without a data folder.
-fn lock_file(name: &str) -> Result<Option<FileLock>, Error> {
+fn lock_file(file: &str) -> Result<Option<FileLock>, Error> {
     let folder = dirs::data_local_dir().map(|folder| folder.join("n8n-lens").join("locks"));
     let Some(folder) = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return Ok(None) };
-    match FileLock::acquire(&folder.join(file_name(name))) {
+    match FileLock::acquire(&folder.join(file)) {
         Ok(lock) => Ok(Some(lock)),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Err(Error::Locked(error.to_string())),
         Err(_) => Ok(None),

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::client::Client;
 use super::error::Error;
+use super::locks::Lock;
 use super::progress::Progress;
 use super::request::Request;
 use crate::json::{Projection, shorten};
@@ -16,6 +17,14 @@ use crate::json::{Projection, shorten};
 const ID_CHARS: usize = 200;
 
 impl Client {
+    /// Locks this n8n against proofs by other calls on this machine; waits for earlier ones.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another process has been proving something for more than 10 s.
+    pub async fn lock_proofs(&self) -> Result<Lock, Error> {
+        self.workflow_locks().lock_proofs(&self.settings().address.to_string()).await
+    }
+
     /// Runs an execution again from the node that failed: with the draft of its workflow, or as it was. n8n responds when it
     /// has ended, with all of it.
     ///

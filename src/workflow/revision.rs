@@ -10,11 +10,16 @@ const DECIDES: [&str; 5] = ["type", "typeVersion", "disabled", "executeOnce", "c
 /// The members that decide how a node goes on after an error.
 const ON_ERROR: [&str; 4] = ["onError", "continueOnFail", "alwaysOutputData", "retryOnFail"];
 
-/// The node with the same id as this one, or with its name if either has no id.
-pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode) -> Option<&'a ParsedNode> {
-    let by_id = nodes.iter().find(|other| node.id.is_some() && other.id == node.id);
-    let has_name = |other: &&ParsedNode| other.name == node.name && (node.id.is_none() || other.id.is_none());
-    by_id.or_else(|| nodes.iter().find(has_name))
+/// The node with the id of this one, which is one of `beside`. Or the node with its name, if neither of the two ids is on the
+/// other side: a node that was removed and added again has a new id.
+pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode, beside: &[ParsedNode]) -> Option<&'a ParsedNode> {
+    let have_same_id = |one: &ParsedNode, other: &ParsedNode| one.id.is_some() && one.id == other.id;
+    let has_name = |other: &&ParsedNode| other.name == node.name;
+    let with_id = || nodes.iter().filter(|other| have_same_id(node, other));
+    // n8n accepts two nodes with one id.
+    let by_id = with_id().find(has_name).or_else(|| with_id().next());
+    let is_new = |other: &&ParsedNode| !beside.iter().any(|node| have_same_id(node, other));
+    by_id.or_else(|| nodes.iter().filter(has_name).find(is_new))
 }
 
 /// Whether a node that ran as `then` returns the same for the same items as `now`.
@@ -32,7 +37,7 @@ pub fn goes_on_the_same(now: &ParsedNode, then: &ParsedNode) -> bool {
 pub fn could_be_same(saved: &[ParsedNode], executed: &[ParsedNode]) -> bool {
     let parameters = |node: &ParsedNode| Value::Object(node.parameters.clone());
     let is_one = |node: &ParsedNode| {
-        same_node(saved, node).is_some_and(|saved| {
+        same_node(saved, node, executed).is_some_and(|saved| {
             saved.name == node.name
                 && saved.node_type == node.node_type
                 && agrees(&parameters(saved), &parameters(node))
@@ -95,6 +100,34 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::workflow::Document;
+    use crate::workflow::parsed::Parsed;
+
+    #[test]
+    fn a_node_is_the_same_by_its_id_or_as_the_successor_of_its_name() {
+        let nodes = |nodes: &[(&str, &str)]| {
+            let node = |(id, name): &(&str, &str)| json!({"id": Some(id).filter(|id| !id.is_empty()), "name": name, "type": "t"});
+            let nodes: Vec<_> = nodes.iter().map(node).collect();
+            let text = json!({"nodes": nodes, "connections": {}}).to_string();
+            Parsed::of(&Document::parse(text.as_bytes()).unwrap()).unwrap().nodes
+        };
+        type Nodes<'a> = &'a [(&'a str, &'a str)];
+        let cases: [(Nodes<'_>, Nodes<'_>, &[Option<&str>]); 7] = [
+            (&[("1", "A")], &[("1", "B")], &[Some("A")]),
+            (&[("1", "A")], &[("2", "A")], &[Some("A")]),
+            (&[("1", "A")], &[("", "A")], &[Some("A")]),
+            (&[("", "A")], &[("2", "A")], &[Some("A")]),
+            // One was renamed, and a new one has its name.
+            (&[("1", "A")], &[("1", "A v1"), ("2", "A")], &[Some("A"), None]),
+            (&[("1", "A"), ("2", "B")], &[("2", "A"), ("1", "B")], &[Some("B"), Some("A")]),
+            (&[("1", "A"), ("1", "B")], &[("1", "B"), ("1", "A")], &[Some("B"), Some("A")]),
+        ];
+        for (then, now, expected) in cases {
+            let (then, now) = (nodes(then), nodes(now));
+            let found = |node| same_node(&then, node, &now).map(|node| node.name.as_str());
+            assert_eq!(now.iter().map(found).collect::<Vec<_>>(), expected);
+        }
+    }
 
     #[test]
     fn what_only_one_has_is_no_difference() {

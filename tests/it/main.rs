@@ -83,6 +83,8 @@ mod packaging;
 mod projections;
 /// The properties that the fuzzers check.
 mod proof;
+/// Changes that could be taken for a fix.
+mod proof_verdicts;
 mod properties;
 /// Commands on a pseudoterminal.
 #[cfg(target_os = "linux")]

@@ -259,6 +259,10 @@ fn a_lost_answer_is_found_by_its_name_and_old_copies_are_swept() {
     proof.store.put(old("n8n-lens replay 1 control", start, "2020-01-01T00:00:00.000Z"));
     let young = proof.store.put(old("n8n-lens replay 2 control", start, "2036-01-01T00:00:00.000Z"));
     let foreign = proof.store.put(old("n8n-lens replay of mine", "Mine", "2020-01-01T00:00:00.000Z"));
+    // Also if nothing is run.
+    assert_eq!(call(&mut client(&serve(&proof), &[]), "prove_fix", json!({"id": "5"}))["data"]["verdict"], "unchanged");
+    assert_eq!(proof.copies(), ["n8n-lens replay 2 control", "n8n-lens replay of mine"]);
+    proof.store.put(old("n8n-lens replay 1 control", start, "2020-01-01T00:00:00.000Z"));
     let answering = proof.clone();
     let n8n = Server::start(move |request| {
         let reply = answering.answer(request);
@@ -276,6 +280,103 @@ fn a_lost_answer_is_found_by_its_name_and_old_copies_are_swept() {
     assert!(proof.store.get(&young).is_some() && proof.store.get(&foreign).is_some());
 }
 
+/// A copy that stays active could be run again: what n8n does not confirm is repeated.
+#[test]
+fn a_copy_is_removed_although_n8n_is_unavailable_for_a_moment() {
+    type Fault = fn(&str, &str) -> bool;
+    let faults: [Fault; 3] = [
+        |method, path| method == "POST" && path.ends_with("/deactivate"),
+        |method, path| method == "DELETE" && path.starts_with("/api/v1/workflows/"),
+        // The list of workflows in which a copy is looked for: at first it is not there.
+        |method, path| method == "GET" && path == "/api/v1/workflows",
+    ];
+    for (at, fault) in faults.into_iter().enumerate() {
+        let proof = ProofN8n::new(execution(), Arc::new(passes));
+        let (answering, refused) = (proof.clone(), std::sync::atomic::AtomicUsize::new(0));
+        let n8n = Server::start(move |request| {
+            let is_created = request.method == "POST" && request.path == "/api/v1/workflows";
+            // The first look is for old copies.
+            let is_refused = |count: usize| if at == 2 { (1..3).contains(&count) } else { count < 2 };
+            if fault(&request.method, &request.path)
+                && is_refused(refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+            {
+                return match at {
+                    2 => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
+                    _ => Reply::json(503, r#"{"message":"Service Unavailable"}"#),
+                };
+            }
+            let reply = answering.answer(request);
+            if at == 2 && is_created { reply.reset_after(0) } else { reply }
+        });
+        let mut client = client(&n8n, &[]);
+        edit(&mut client, fix());
+        let data = call(&mut client, "prove_fix", json!({"id": "5"}))["data"].clone();
+        assert_eq!(
+            (&data["verdict"], data["notProven"].to_string().contains("left")),
+            (&json!("fixed"), false),
+            "{at}: {data}"
+        );
+        assert_eq!(proof.copies(), Vec::<String>::new(), "{at}");
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_removed_is_named() {
+    for is_read in [true, false] {
+        let proof = ProofN8n::new(execution(), Arc::new(passes));
+        let answering = proof.clone();
+        let n8n = Server::start(move |request| match (request.method.as_str(), request.path.as_str()) {
+            ("DELETE", _) => Reply::json(403, r#"{"message":"Forbidden"}"#),
+            ("GET", path) if !is_read && path.starts_with("/api/v1/executions/9") => {
+                Reply::json(404, r#"{"message":"Not Found"}"#)
+            }
+            _ => answering.answer(request),
+        });
+        let mut client = client(&n8n, &[]);
+        edit(&mut client, fix());
+        let said = match client.call("prove_fix", json!({"id": "5"})) {
+            Ok(answer) => serde_json::from_str::<Value>(&answer).unwrap()["data"]["notProven"].to_string(),
+            Err(refused) => refused,
+        };
+        let is_copy = |id: &String| proof.store.get(id).unwrap()["name"].as_str().unwrap().contains("control");
+        let left = proof.store.ids().into_iter().find(is_copy).unwrap();
+        assert!(said.contains("was left in n8n") && said.contains(&left), "{said}");
+    }
+}
+
+/// Two processes, which share a folder of locks.
+#[cfg(unix)]
+#[test]
+fn one_proof_runs_at_a_time() {
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let (answering, most) = (proof.clone(), Arc::new(std::sync::atomic::AtomicUsize::new(0)));
+    let seen = most.clone();
+    let n8n = Server::start(move |request| {
+        let reply = answering.answer(request);
+        seen.fetch_max(answering.copies().len(), std::sync::atomic::Ordering::Relaxed);
+        reply
+    });
+    edit(&mut client(&n8n, &[]), fix());
+    let folder = tempfile::tempdir().unwrap();
+    let prove = || {
+        let mut command = std::process::Command::new(crate::support::binary());
+        command
+            .args(["prove", "5", "--json", "--good", "0"])
+            .env("N8N_URL", n8n.url())
+            .env("N8N_API_KEY", crate::mcp_client::KEY);
+        command
+            .env("HOME", folder.path())
+            .env("XDG_DATA_HOME", folder.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    for mut proof in [prove(), prove(), prove()] {
+        assert!(proof.wait().unwrap().success());
+    }
+    assert_eq!(most.load(std::sync::atomic::Ordering::Relaxed), 2);
+}
+
 #[test]
 fn what_cannot_be_proven_is_refused_before_anything_is_created() {
     let with = |member: &str, value: Value| {
@@ -287,16 +388,11 @@ fn what_cannot_be_proven_is_refused_before_anything_is_created() {
     redacted["data"]["redactionInfo"] = json!({"isRedacted": true});
     let mut two = execution();
     two["data"]["resultData"]["runData"]["Clock"] = json!([{"source": [], "data": {"main": [[]]}}]);
-    let mut large = execution();
-    // The reader's replacement for half a surrogate pair.
-    large["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][0]["json"]["a"] =
-        json!("\u{fffd}".repeat(1 << 20));
     let cases = [
         (redacted, "redacted"),
         (with("/status", json!("running")), "it is running"),
         (with("/data/resultData/runData", json!({})), "no node ran"),
         (two, "several nodes"),
-        (large, "half of a surrogate pair"),
     ];
     for (recorded, expected) in cases {
         let proof = ProofN8n::new(recorded, Arc::new(passes));
@@ -330,6 +426,30 @@ fn what_cannot_be_proven_is_refused_before_anything_is_created() {
     }
 }
 
+/// A large item is refused only if it has half of a surrogate pair, not for the character that would replace it.
+#[test]
+fn a_large_item_with_half_of_a_surrogate_pair_is_refused() {
+    for (text, is_refused) in [("\u{fffd}", false), ("\\ud83d", true)] {
+        let mut recorded = execution();
+        recorded["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][0]["json"]["a"] =
+            json!(format!("HERE{}", "x".repeat(1 << 20)));
+        let proof = ProofN8n::new(recorded.clone(), Arc::new(passes));
+        let (answering, recorded) = (proof.clone(), recorded.to_string().replace("HERE", text));
+        let n8n = Server::start(move |request| match request.path.as_str() {
+            "/api/v1/executions/5" => Reply::json(200, recorded.clone()),
+            _ => answering.answer(request),
+        });
+        let mut client = client(&n8n, &[]);
+        edit(&mut client, fix());
+        let answer = client.call("prove_fix", json!({"id": "5"}));
+        match is_refused {
+            true => assert!(answer.unwrap_err().contains("half of a surrogate pair")),
+            // The mock's control has other items.
+            false => assert!(answer.unwrap().contains(r#""verdict":"fixed""#)),
+        }
+    }
+}
+
 #[test]
 fn exactly_the_version_is_published_and_a_newer_draft_stays() {
     let proof = ProofN8n::new(execution(), Arc::new(passes));
@@ -355,13 +475,37 @@ fn a_retry_says_what_it_did_not_exercise() {
     assert_eq!((&retried["id"], &retried["verdict"]), (&json!("77"), &json!("succeeded")), "{retried}");
     assert_eq!(retried["fixNotExercised"], json!(["Hook"]));
     assert_eq!(retried["canReachOutside"], json!(["Store"]));
-    assert!(retried["claim"].as_str().unwrap().contains("ran for real from Price on"), "{retried}");
+    let claim = retried["claim"].as_str().unwrap();
+    assert!(claim.contains("ran for real from Price on, with draft") && !claim.contains("meanwhile"), "{claim}");
+    let differs = json!([{"nodeName": "Price", "status": ["error", "success"]}]);
+    assert_eq!(retried["compare"], json!({"differs": differs, "same": 1}), "{retried}");
+    assert!(claim.contains(&retried["versionId"].as_str().unwrap()[..8]), "{claim}");
     edit(&mut client, json!({"type": "renameNode", "oldName": "Price", "newName": "Cost"}));
     let refused = client.call("retry_execution", json!({"id": "5"})).unwrap_err();
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
 
-/// The unpacked content of a file in a multipart body.
+/// A colleague saves a draft between the look at the draft and the retry.
+#[test]
+fn a_retry_names_the_draft_that_ran() {
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let answering = proof.clone();
+    let n8n = Server::start(move |request| {
+        if request.path.ends_with("/retry") {
+            answering.store.save_draft("w", answering.store.get("w").unwrap()["nodes"].clone());
+        }
+        answering.answer(request)
+    });
+    let mut client = client(&n8n, &[]);
+    let before = proof.store.get("w").unwrap()["versionId"].as_str().unwrap().to_owned();
+    let retried = call(&mut client, "retry_execution", json!({"id": "5"}))["data"].clone();
+    let ran = proof.store.get("w").unwrap()["versionId"].clone();
+    assert_eq!(retried["versionId"], ran, "{retried}");
+    let claim = retried["claim"].as_str().unwrap();
+    assert!(claim.contains("saved meanwhile") && claim.contains(&before[..8]), "{claim}");
+}
+
+/// What is in a file of a multipart body, unpacked.
 fn unpacked(body: &[u8], name: &str) -> Value {
     let begin = format!("name=\"{name}\"; filename=\"{name}\"");
     let at = memchr::memmem::find(body, begin.as_bytes()).unwrap();
@@ -404,10 +548,13 @@ fn a_replay_can_be_checked_by_itself() {
     let other: Play = Arc::new(|_, execution| {
         execution["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][1]["json"]["a"] = json!("other");
     });
-    let proof = proof.playing(other);
+    let mut proof = proof.playing(other);
+    proof.plays = " control ";
     let n8n = serve(&proof);
     let mut client = self::client(&n8n, &[]);
     let data = call(&mut client, "prove_fix", check)["data"].clone();
+    let created = n8n.requests().into_iter().filter(|one| one.method == "POST" && one.path == "/api/v1/workflows");
+    assert_eq!(created.count(), 1, "the unchanged workflow is its own control");
     assert_eq!(data["verdict"], "notReproduced", "{data}");
     let value = json!({"item": 1, "path": "a", "values": ["other", "\u{1f600}"]});
     assert_eq!(data["differs"], json!([{"nodeName": "Hook", "value": value}]));
@@ -436,7 +583,9 @@ fn a_replay_also_compares_files_and_where_items_came_from() {
         let play: Play = Arc::new(move |_, execution| {
             change(&mut execution["data"]["resultData"]["runData"]["Price"][0]["data"]["main"][0][0]);
         });
-        let n8n = serve(&ProofN8n::new(succeeded(), play));
+        let mut proof = ProofN8n::new(succeeded(), play);
+        proof.plays = " control ";
+        let n8n = serve(&proof);
         let mut client = client(&n8n, &[]);
         let data = call(&mut client, "prove_fix", json!({"id": "5", "workflow": "original"}))["data"].clone();
         let verdict = if differs.is_null() { "reproduced" } else { "notReproduced" };
@@ -455,8 +604,9 @@ fn a_terminated_command_leaves_no_copy() {
             "/api/v1/executions" => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
             _ => answering.answer(request),
         });
+        edit(&mut client(&n8n, &[]), fix());
         let mut command = std::process::Command::new(crate::support::binary());
-        command.args(["prove", "5", "--check"]).env("N8N_URL", n8n.url()).env("N8N_API_KEY", crate::mcp_client::KEY);
+        command.args(["prove", "5"]).env("N8N_URL", n8n.url()).env("N8N_API_KEY", crate::mcp_client::KEY);
         let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
         crate::wait::eventually("both copies exist", || proof.copies().len() == 2);
         let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
@@ -487,6 +637,18 @@ fn the_command_line_checks_a_replay() {
     let (code, answer, _) = prove(&[]);
     assert!(code == Some(1) && answer.contains(r#""verdict":"unchanged""#), "{code:?} {answer}");
     assert!(prove(&["--check", "--workflow", "x"]).2.contains("cannot be used with"));
+    // One expectation fits on the command line.
+    for (expect, hits) in
+        [("Hook = 1.5", "some 1.5 in Hook"), ("Hook != \"b\"", "no \"b\" in Hook"), ("Hook=1.5", "some 1.5 in Hook")]
+    {
+        let (_, answer, said) = prove(&["--check", "--expect", expect]);
+        let expected =
+            serde_json::from_str::<Value>(&answer).unwrap_or_default()["data"]["expected"][0]["what"].clone();
+        assert_eq!(expected, hits, "{answer} {said}");
+    }
+    for unusable in ["= 1", "Hook = {}", "Hook = B"] {
+        assert!(prove(&["--expect", unusable]).2.contains("NODE = VALUE"), "{unusable}");
+    }
 }
 
 #[test]

@@ -71,7 +71,28 @@ const REACHES: [&str; 12] = [
     "return new WebSocket('ws://a.example')",
 ];
 
-/// Types that no package declares, and names that look like a listed one.
+/// Queries of Merge that only select from its inputs.
+const QUERIES: [&str; 4] = [
+    "SELECT * FROM input1 LEFT JOIN input2 ON input1.name = input2.id",
+    "=-- by {{ $json.a }}\nSELECT input1.source, json FROM input1;",
+    "with a as (select 1) select * from a",
+    "",
+];
+
+/// Queries of Merge with which it could reach a file or a service.
+const QUERIES_THAT_REACH: [&str; 9] = [
+    "SELECT * INTO CSV('/tmp/a.csv') FROM input1",
+    "SELECT * FROM JSON ('https://a.example/a.json')",
+    "SELECT * FROM input1 JOIN\ntxt(\"/etc/passwd\")",
+    "SELECT 1; ATTACH INDEXEDDB DATABASE a",
+    "SOURCE '/tmp/a.sql'",
+    "SELECT ``process.exit()`` FROM input1",
+    "SELECT a->constructor('x') FROM input1",
+    "={{ $json.query }}",
+    "REQUIRE 'a'",
+];
+
+/// Types of which no package says so, and names that look like a listed one.
 const OTHERS: [&str; 12] = [
     "n8n-nodes-base.executeCommand",
     "n8n-nodes-base.readWriteFile",
@@ -90,7 +111,10 @@ const OTHERS: [&str; 12] = [
 fn node(random: &mut Random, name: &str, node_type: &str) -> Value {
     let mut parameters = Map::new();
     let code = if random.one_in(2) { "return $input.all();" } else { random.pick(&REACHES) };
+    let query = if random.one_in(2) { random.pick(&QUERIES) } else { random.pick(&QUERIES_THAT_REACH) };
     for (name, value) in [
+        ("mode", json!(random.pick(&["combineBySql", "append"]))),
+        ("query", json!(query)),
         ("jsCode", json!(code)),
         ("pythonCode", json!("import os")),
         ("language", json!(random.pick(&["javaScript", "python", "pythonNative"]))),
@@ -128,7 +152,7 @@ fn node(random: &mut Random, name: &str, node_type: &str) -> Value {
 
 /// A workflow of these types, in a chain with further connections.
 fn workflow(random: &mut Random, types: &[&str]) -> (Value, Vec<String>) {
-    let odd = ["Hook", "__proto__", "O'Brien \"x\" \\", "n8n-lens replay start", "名前"];
+    let odd = ["Hook", "__proto__", "O'Brien \"x\" \\", "名前", "n8n-lens replay"];
     let name = |at: usize| if at < odd.len() { odd[at].to_owned() } else { format!("Node {at}") };
     let names: Vec<_> = (0..types.len()).map(name).collect();
     let nodes: Vec<_> = types.iter().zip(&names).map(|(node_type, name)| node(random, name, node_type)).collect();
@@ -197,6 +221,10 @@ fn fault(copy: &Value, original: &Value, webhook: Option<&str>) -> Option<String
         if kind == "code" && is_original && reaches && node["disabled"] != true {
             return Some(format!("{name} runs {code:?}"));
         }
+        let query = node["parameters"]["query"].as_str().filter(|_| node["parameters"]["mode"] == "combineBySql");
+        if kind == "merge" && query.is_some_and(|query| QUERIES_THAT_REACH.contains(&query)) {
+            return Some(format!("{name} runs {query:?}"));
+        }
         if kind == "crypto" && node["parameters"]["action"] == "generate" {
             return Some(format!("{name} generates"));
         }
@@ -228,11 +256,12 @@ fn a_copy_has_only_what_computes() {
             trigger: &names[0],
             name: "n8n-lens replay 1".to_owned(),
             timeout: 5,
+            exposed: None,
         };
         let answers = std::cell::RefCell::new(random);
         let copy = match plan.copy(|_| played(&mut answers.borrow_mut())) {
             Ok(copy) => copy,
-            Err(Refusal::SeveralInputs(_) | Refusal::NoTrigger(_) | Refusal::Name(_)) => {
+            Err(Refusal::SeveralInputs(_) | Refusal::NoTrigger(_) | Refusal::Name(_) | Refusal::Reserved(_)) => {
                 refused += 1;
                 continue;
             }
@@ -272,4 +301,12 @@ fn the_second_check_refuses_what_reaches_outside() {
         broken.pointer_mut(parent).unwrap()[member] = value;
         assert!(replay::sealed(&broken.to_string()).is_err(), "{pointer}: {broken}");
     }
+    let merge = |query: &str| {
+        let mut copy = copy.clone();
+        copy["nodes"][1]["type"] = json!("n8n-nodes-base.merge");
+        copy["nodes"][1]["parameters"] = json!({"mode": "combineBySql", "query": query});
+        replay::sealed(&copy.to_string())
+    };
+    assert!(QUERIES.iter().all(|query| merge(query).is_ok()));
+    assert!(QUERIES_THAT_REACH.iter().all(|query| merge(query).is_err()));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::server::{Reply, Request};
@@ -21,6 +22,10 @@ pub struct ProofN8n {
     /// The execution whose data are used.
     recorded: Value,
     play: Play,
+    /// What is in the names of the copies that play; the others do the same again.
+    pub plays: &'static str,
+    /// Executions of `w` that succeeded, newest first.
+    pub good: Vec<Value>,
     /// The executions of copies, by id.
     played: Arc<Mutex<BTreeMap<String, Value>>>,
     /// The bodies with which webhooks of copies were called, by path.
@@ -35,7 +40,8 @@ impl ProofN8n {
         workflow["id"] = json!("w");
         workflow["active"] = json!(true);
         store.put(workflow);
-        Self { store, recorded, play, played: Arc::default(), calls: Arc::default() }
+        let (played, calls) = Default::default();
+        Self { store, recorded, play, plays: " changed ", good: Vec::new(), played, calls }
     }
 
     /// The same n8n, where the changed copy behaves like this.
@@ -58,9 +64,10 @@ impl ProofN8n {
         let path: Vec<&str> = request.path.trim_start_matches("/api/v1/").split('/').collect();
         match (request.method.as_str(), path.as_slice()) {
             ("GET", ["discover"]) => Reply::json(200, json!({"data": {"scopes": SCOPES}}).to_string()),
+            ("GET", ["executions"]) if request.query("status") == Some("success") => self.list_good(request),
             ("GET", ["executions"]) => self.list(request.query("workflowId")),
             ("GET", ["executions", id]) => self.execution(id),
-            ("POST", ["executions", id, "retry"]) => self.retry(id),
+            ("POST", ["executions", id, "retry"]) => self.retry(id, request),
             ("POST", ["executions", _, "stop"]) => {
                 Reply::json(200, json!({"id": "5", "status": "canceled"}).to_string())
             }
@@ -82,6 +89,17 @@ impl ProofN8n {
     fn has_begun(&self, copy: &Value) -> bool {
         let start = copy["nodes"].as_array().unwrap().iter().find(|node| node["name"] == START).unwrap();
         start["webhookId"].as_str().is_none_or(|path| self.calls.lock().unwrap().contains_key(path))
+    }
+
+    /// The good executions before the one that the cursor names.
+    fn list_good(&self, request: &Request) -> Reply {
+        let cursor = request.query("cursor").and_then(|cursor| STANDARD.decode(cursor).ok()).unwrap_or_default();
+        let last: Value = serde_json::from_slice(&cursor).unwrap_or_default();
+        let id = |value: &Value| value.as_str().and_then(|id| id.parse::<u64>().ok());
+        let before = id(&last["lastId"]).unwrap_or(u64::MAX);
+        let good = self.good.iter().filter(|good| id(&good["id"]).is_some_and(|id| id < before));
+        let row = |good: &Value| json!({"id": good["id"], "workflowId": "w", "status": "success"});
+        Reply::json(200, json!({"data": good.take(1).map(row).collect::<Vec<_>>(), "nextCursor": null}).to_string())
     }
 
     fn list(&self, workflow: Option<&str>) -> Reply {
@@ -108,14 +126,16 @@ impl ProofN8n {
         if let Some(known) = known {
             return known.clone();
         }
-        let mut execution = self.recorded.clone();
+        let name = copy["name"].as_str().unwrap();
+        let is_of = |good: &&Value| name.starts_with(&format!("n8n-lens replay {} ", good["id"].as_str().unwrap()));
+        let mut execution = self.good.iter().find(is_of).unwrap_or(&self.recorded).clone();
         execution["id"] = json!(id);
         execution["workflowId"] = json!(workflow);
         execution["mode"] = json!("trigger");
         execution["workflowData"] = copy.clone();
         let runs = execution["data"]["resultData"]["runData"].as_object_mut().unwrap();
         runs.insert(START.to_owned(), json!([{"startTime": 1, "executionIndex": 0, "source": [], "executionStatus": "success", "data": {"main": [[{"json": {}}]]}}]));
-        if copy["name"].as_str().unwrap().contains(" changed ") {
+        if name.contains(self.plays) {
             (self.play)(copy, &mut execution);
         }
         played.insert(id, execution.clone());
@@ -124,17 +144,23 @@ impl ProofN8n {
 
     fn execution(&self, id: &str) -> Reply {
         let played = self.played.lock().unwrap();
-        match played.get(id).or_else(|| (self.recorded["id"] == id).then_some(&self.recorded)) {
+        let mut known = std::iter::once(&self.recorded).chain(&self.good);
+        match played.get(id).or_else(|| known.find(|execution| execution["id"] == id)) {
             Some(execution) => Reply::json(200, execution.to_string()),
             None => Reply::json(404, r#"{"message":"Not Found"}"#),
         }
     }
 
-    fn retry(&self, id: &str) -> Reply {
+    /// Runs the draft, if it is asked for, which does what the changed copy does; its version is only in what is stored.
+    fn retry(&self, id: &str, request: &Request) -> Reply {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
         let mut execution = self.recorded.clone();
-        let succeeded = json!({"id": "77", "status": "success", "retryOf": id, "mode": "retry"});
-        execution.as_object_mut().unwrap().extend(succeeded.as_object().unwrap().clone());
-        execution["data"]["resultData"]["error"] = Value::Null;
+        (self.play)(&Value::Null, &mut execution);
+        let retry = json!({"id": "77", "retryOf": id, "mode": "retry"});
+        execution.as_object_mut().unwrap().extend(retry.as_object().unwrap().clone());
+        if body["loadWorkflow"] == true {
+            execution["workflowVersionId"] = self.store.get("w").unwrap()["versionId"].clone();
+        }
         self.played.lock().unwrap().insert("77".to_owned(), execution.clone());
         Reply::json(200, execution.to_string())
     }

@@ -20,6 +20,8 @@ pub(super) struct ItemHashes {
     pub files: u64,
     /// Whether it stands for an error.
     pub is_error: bool,
+    /// Whether it has values or files.
+    pub has_content: bool,
 }
 
 /// The members with which a Code node can return an item: n8n refuses any other, such as the `metadata` of a sub-workflow's.
@@ -86,9 +88,15 @@ impl ItemHashes {
     /// Notes what the text of a part, or its beginning, shows.
     fn note(&mut self, name: &str, text: &str) {
         match name {
-            "json" => self.is_error |= text.as_bytes().starts_with(ERROR),
+            "json" => {
+                self.is_error |= text.as_bytes().starts_with(ERROR);
+                self.has_content |= text != "{}";
+            }
             "pairedItem" => self.pairing = chained(0, text),
-            "binary" => self.files = files(text),
+            "binary" => {
+                self.files = files(text);
+                self.has_content |= self.files != 0;
+            }
             _ => self.is_error = true,
         }
     }
@@ -130,7 +138,8 @@ pub(super) fn stream(cursor: &mut Cursor<'_>, keep: &mut dyn Write) -> Result<Op
     })?;
     text.to.write_all(if before == "{" { b"{}" } else { b"}" }).map_err(ReadError::Io)?;
     hashes.json = json.finish();
-    Ok((!text.has_replacement).then_some(hashes))
+    let is_exact = !text.has_replacement || !cursor.has_replacement();
+    Ok(is_exact.then_some(hashes))
 }
 
 /// Passes a JSON text on as `JSON.stringify` writes it: with escapes in lower case.
@@ -204,6 +213,7 @@ mod tests {
             r#"{"json":{"error":"no"},"binary":{"data":{"fileName":"a.pdf","fileSize":"3 kB","id":"filesystem-v2:x"}}}"#,
             r#"{"json":{},"pairedItem":[{"item":0},{"item":1,"input":1}],"error":{"message":"no"}}"#,
             r#"{"json":{"":"","\\":1},"pairedItem":0}"#,
+            "{\"json\":{\"a\":\"\u{fffd}\"}}",
         ] {
             let (mut read_at_once, mut kept) = (Vec::new(), Vec::new());
             let hashes = read(text, &mut read_at_once).map_err(ReadError::Io)?;
@@ -211,7 +221,7 @@ mod tests {
             assert_eq!([read_at_once, kept].map(|kept| String::from_utf8_lossy(&kept).into_owned()), [text, text]);
             assert_eq!(streamed, Some(hashes), "{text}");
         }
-        for unknown in [r#"{"json":{"a":"\ud83d"}}"#, "{\"json\":{\"a\":\"\u{fffd}\"}}", "[1]"] {
+        for unknown in [r#"{"json":{"a":"\ud83d"}}"#, "{\"json\":{\"a\":\"\u{fffd}\\ud83d\"}}", "[1]"] {
             assert_eq!(stream(&mut Cursor::unpruned(unknown.as_bytes()), &mut Vec::new())?, None, "{unknown}");
         }
         Ok(())

@@ -170,20 +170,23 @@ pub struct RecordedOutput {
     pub pairing: u64,
     /// How many of them stand for an error.
     pub errors: u64,
+    /// How many of them have neither values nor files.
+    pub empty: u64,
 }
 
 impl Recording {
-    /// The hashes of the items of an output; empty if the run has no such output.
-    pub fn hashes(&self, source: &InputSource) -> &[u64] {
-        let run = self.nodes.get(&source.node).and_then(|node| node.runs.get(source.run as usize));
-        run.and_then(|run| run.outputs.get(source.output as usize)).map_or(&[], |output| &output.hashes)
+    /// The outputs that a run received, in the order of its inputs.
+    pub fn inputs<'a>(&'a self, run: &'a RecordedRun) -> impl Iterator<Item = &'a RecordedOutput> {
+        run.sources.iter().flatten().filter_map(|source| {
+            let run = self.nodes.get(&source.node)?.runs.get(source.run as usize)?;
+            run.outputs.get(source.output as usize)
+        })
     }
 
-    /// The hashes of all items that a run received, in the order of its inputs; `None` for a run that received nothing from a node.
+    /// The hashes of all items that a run received; `None` for a run that received nothing from a node.
     pub fn received(&self, run: &RecordedRun) -> Option<Vec<u64>> {
-        let mut sources = run.sources.iter().flatten().peekable();
-        sources.peek()?;
-        Some(sources.flat_map(|source| self.hashes(source)).copied().collect())
+        run.sources.iter().flatten().next()?;
+        Some(self.inputs(run).flat_map(|output| &output.hashes).copied().collect())
     }
 
     /// The nodes that ran without having received anything: the triggers.
@@ -399,6 +402,7 @@ impl RunObserver for Reader {
             output.files = chained(output.files, hashes.files);
             output.pairing = chained(output.pairing, hashes.pairing);
             output.errors += u64::from(hashes.is_error);
+            output.empty += u64::from(!hashes.has_content);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! `docs/proof.md` says what these tools write to n8n.
 
+mod differences;
 pub mod prove_fix;
 pub mod publish_workflow_version;
 mod recorded;

@@ -24,9 +24,9 @@ pub(super) async fn record(
     Ok(view?)
 }
 
-/// At most `most` of the names.
-pub(super) fn first(names: &[String], most: usize) -> &[String] {
-    &names[..most.min(names.len())]
+/// At most so many of the entries.
+pub(super) fn first<T>(entries: &[T], most: usize) -> &[T] {
+    &entries[..most.min(entries.len())]
 }
 
 /// The node that failed, and its message.

@@ -3,18 +3,23 @@
 //! n8n keeps what the nodes before it returned, and runs that node again with the items that it received. So a fix in a
 //! node before it is not exercised, and everything after it really happens: mails go out. `prove_fix` avoids both.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 
+use super::differences::{Difference, DiffersRow, Pair, value_of};
 use super::recorded::{MESSAGE_CHARS, NAMES, alike, failure, first, record};
 use super::revisions::Revisions;
+use crate::budget::Ladder;
 use crate::execution::HeaderProjection;
+use crate::execution::compare::{first_places, first_values};
 use crate::execution::recording::{Recording, RecordingProjection};
+use crate::execution::trace::ItemsProjection;
 use crate::json::shorten;
-use crate::n8n::{self, Client, ListQuery, Progress};
-use crate::toolkit::answer::success;
+use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress};
+use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
 use crate::toolkit::{Choice, Effect, Id, IntegerOr, Locale, arguments, words};
 use crate::tools::executions::short_version;
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -45,6 +50,7 @@ arguments! {
         id: Id = "The failed execution.",
         with: Option<Choice<With>> = "What runs (default: draft).",
         timeout_seconds: IntegerOr<120, 5, 600> = "How long to wait for its end.",
+        max_tokens: Tokens<1000> = FEW_TOKENS,
     }
 }
 
@@ -62,17 +68,29 @@ struct RetriedExecution<'a> {
     fix_not_exercised: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     can_reach_outside: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compare: Option<ComparedRun<'a>>,
     #[serde(rename = "_guidance")]
     guidance: String,
 }
 
-/// The facts known before n8n is asked.
+/// What the retry did otherwise than the execution.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ComparedRun<'a> {
+    differs: Vec<DiffersRow<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ran_new: &'a [String],
+    same: usize,
+}
+
+/// What is known before n8n is asked.
 struct Prepared {
     failed: String,
     message: String,
     workflow: Option<String>,
-    /// The first characters of the draft's id, if the draft runs.
-    draft: Option<String>,
+    /// The draft, if it is to run.
+    draft: Option<Revisions>,
     /// The changed nodes that do not run again.
     not_exercised: Vec<String>,
     /// The nodes that can reach outside, from the failed one on.
@@ -84,18 +102,25 @@ struct Retried {
     id: String,
     status: String,
     version: Option<String>,
-    /// The node that failed, and its message.
-    failure: Option<(String, String)>,
+    /// What it did, once it has ended.
+    recording: Option<Recording>,
+}
+
+/// What differs between the two executions.
+struct Compared {
+    differs: Vec<Difference>,
+    ran_new: Vec<String>,
+    same: usize,
 }
 
 impl ToolCall for RetryExecution {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let n8n = context.n8n()?;
         let with_draft = !matches!(self.with, Some(With::Original));
-        let recording = record(&context, &self.id, &RecordingProjection::of_runs(), &progress).await?;
+        let projection = RecordingProjection::of_items();
+        let recording = record(&context, &self.id, &projection, &progress).await?;
         let prepared = self.prepare(&context, &recording, with_draft, &progress).await?;
         let newest = newest(n8n, prepared.workflow.as_deref()).await?;
-        let projection = RecordingProjection::of_runs();
         let retry = n8n.retry_execution(&self.id, with_draft, &projection, &progress);
         let retried = match tokio::time::timeout(Duration::from_secs(self.timeout_seconds), retry).await {
             Ok(Ok(Ok(recording))) => Some(Retried::of(recording)),
@@ -111,8 +136,12 @@ impl ToolCall for RetryExecution {
         };
         let header = n8n.execution_header(&retried.id, &HeaderProjection, &progress).await;
         retried.version = header.ok().and_then(Result::ok).and_then(|header| header.workflow_version);
+        let compared = self.compared(&context, &prepared, &recording, &retried, &progress).await;
         let message = context.locale.choose("実行を再試行しました", "Execution retried");
-        Ok(success(message, &self.data(context.locale, &prepared, &retried)))
+        let write =
+            |names: usize| success(message, &self.data(context.locale, &prepared, &retried, compared.as_ref(), names));
+        let ladder = Ladder::new(NAMES).fewer(|names| names, |names| names - 1, 1);
+        Ok(ladder.largest_that_fits(self.max_tokens, write).answer)
     }
 }
 
@@ -153,12 +182,11 @@ impl RetryExecution {
                 );
                 return Err(refuse(&gone));
             }
-            let version = revisions.version_id.as_deref().unwrap_or_default();
-            prepared.draft = Some(short_version(version));
             let after = revisions.now.after(&failed);
             prepared.not_exercised =
                 revisions.changed.iter().filter(|name| !after.contains(name.as_str())).cloned().collect();
             prepared.outside = revisions.now.outside(&after);
+            prepared.draft = Some(revisions);
         }
         Ok(prepared)
     }
@@ -187,11 +215,11 @@ impl RetryExecution {
                 let id = text(&found["id"]);
                 let status = found["status"].as_str().unwrap_or("unknown").to_owned();
                 if matches!(status.as_str(), "success" | "error" | "crashed") {
-                    let request = n8n::ExecutionRequest { id, ignore_size_limit: true };
-                    let projection = RecordingProjection::of_runs();
+                    let request = ExecutionRequest { id, ignore_size_limit: true };
+                    let projection = RecordingProjection::of_items();
                     return Ok(Retried::of(n8n.read_execution(&request, &projection, progress).await?.view?));
                 }
-                return Ok(Retried { id, status, version: None, failure: None });
+                return Ok(Retried { id, status, version: None, recording: None });
             }
         }
         Err(Error::FailedPrecondition(format!(
@@ -201,8 +229,47 @@ impl RetryExecution {
         )))
     }
 
-    fn data<'a>(&'a self, locale: Locale, prepared: &'a Prepared, retried: &'a Retried) -> RetriedExecution<'a> {
-        let verdict = match (&retried.failure, retried.status.as_str()) {
+    /// What the retry did otherwise. It has happened: what cannot be read now is left out.
+    async fn compared(
+        &self,
+        context: &Context,
+        prepared: &Prepared,
+        then: &Recording,
+        retried: &Retried,
+        progress: &Progress,
+    ) -> Option<Compared> {
+        let now = retried.recording.as_ref().filter(|now| now.incomplete.is_none() && then.incomplete.is_none())?;
+        let mut compared = prepared.compared(then, now);
+        let places = first_places(then, now, |name| prepared.name_now(name));
+        if places.is_empty() {
+            return Some(compared);
+        }
+        let [at_then, at_now] = [0, 1].map(|side| ItemsProjection {
+            places: places.iter().map(|pair| pair[side].clone()).collect(),
+            redacts: context.redact,
+        });
+        let request = |id: &str| ExecutionRequest { id: id.to_owned(), ignore_size_limit: true };
+        let source = context.executions();
+        let then = source.read(&request(&self.id), &at_then, progress).await.ok()?.view.ok()?;
+        let now = source.read(&request(&retried.id), &at_now, progress).await.ok()?.view.ok()?;
+        let places: Vec<_> = places.into_iter().map(|[then, now]| [now, then]).collect();
+        let values = first_values(&places, &now, &then);
+        for one in &mut compared.differs {
+            one.value = value_of(prepared.name_now(&one.name), &values);
+        }
+        Some(compared)
+    }
+
+    fn data<'a>(
+        &'a self,
+        locale: Locale,
+        prepared: &'a Prepared,
+        retried: &'a Retried,
+        compared: Option<&'a Compared>,
+        names: usize,
+    ) -> RetriedExecution<'a> {
+        let failure = retried.failure();
+        let verdict = match (&failure, retried.status.as_str()) {
             (None, "success") => "succeeded",
             (Some((node, _)), _) if *node != prepared.failed => "failsElsewhere",
             (Some((_, message)), _) if alike(message, &prepared.message) => "stillFails",
@@ -225,17 +292,51 @@ impl RetryExecution {
             version_id: retried.version.as_deref(),
             verdict,
             claim,
-            fix_not_exercised: first(&prepared.not_exercised, NAMES),
-            can_reach_outside: first(&prepared.outside, NAMES),
+            fix_not_exercised: first(&prepared.not_exercised, names),
+            can_reach_outside: first(&prepared.outside, names),
+            compare: compared.map(|compared| ComparedRun {
+                differs: first(&compared.differs, names).iter().map(DiffersRow::from).collect(),
+                ran_new: first(&compared.ran_new, names),
+                same: compared.same,
+            }),
             guidance,
         }
     }
 }
 
 impl Prepared {
+    /// What the workflow that ran again calls a node of the execution.
+    fn name_now<'a>(&'a self, then: &'a str) -> Option<&'a str> {
+        match &self.draft {
+            Some(draft) => draft.name_now(then),
+            None => Some(then),
+        }
+    }
+
+    fn compared(&self, then: &Recording, now: &Recording) -> Compared {
+        let pair = Pair { then, now, name_now: &|name| self.name_now(name), played: &HashSet::new() };
+        let differs = pair.differences(|_| true);
+        let ran: HashSet<_> = then.nodes.keys().filter_map(|name| self.name_now(name)).collect();
+        let ran_new = now.nodes.keys().filter(|name| !ran.contains(name.as_str())).cloned().collect();
+        Compared { same: then.nodes.len().saturating_sub(differs.len()), differs, ran_new }
+    }
+
+    /// The draft that ran, and the one that was looked at before, if that is another one.
+    fn drafts(&self, retried: &Retried) -> Option<(String, Option<String>)> {
+        let before = self.draft.as_ref()?.version_id.as_deref().unwrap_or_default();
+        let ran = retried.version.as_deref().unwrap_or(before);
+        Some((short_version(ran), (ran != before).then(|| short_version(before))))
+    }
+
     /// The sentence to repeat.
     fn claim_en(&self, verdict: &str, retried: &Retried) -> String {
-        let what = self.draft.as_ref().map_or("the workflow as it was".to_owned(), |draft| format!("draft {draft}"));
+        let what = match self.drafts(retried) {
+            None => "the workflow as it was".to_owned(),
+            Some((ran, None)) => format!("draft {ran}"),
+            Some((ran, Some(before))) => {
+                format!("draft {ran} (saved meanwhile: fixNotExercised and canReachOutside are about draft {before})")
+            }
+        };
         let ending = match verdict {
             "succeeded" => "It succeeded.".to_owned(),
             "stillFails" => "It failed there again, with the same message.".to_owned(),
@@ -250,7 +351,15 @@ impl Prepared {
 
     /// The same in Japanese.
     fn claim_ja(&self, verdict: &str, retried: &Retried) -> String {
-        let what = self.draft.as_ref().map_or("元のワークフロー".to_owned(), |draft| format!("下書き {draft}"));
+        let what = match self.drafts(retried) {
+            None => "元のワークフロー".to_owned(),
+            Some((ran, None)) => format!("下書き {ran}"),
+            Some((ran, Some(before))) => {
+                format!(
+                    "下書き {ran}（その間に保存されたもので、fixNotExercised と canReachOutside は下書き {before} についてのものです）"
+                )
+            }
+        };
         let ending = match verdict {
             "succeeded" => "成功しました。".to_owned(),
             "stillFails" => "同じメッセージで再び失敗しました。".to_owned(),
@@ -265,18 +374,21 @@ impl Prepared {
 }
 
 impl Retried {
+    /// The node that failed, and its message.
+    fn failure(&self) -> Option<(String, String)> {
+        failure(self.recording.as_ref()?)
+    }
+
     /// The node that failed, and why: `Price: no price`.
     fn fails_at(&self) -> String {
-        let (node, message) =
-            self.failure.as_ref().map_or(("", ""), |(node, message)| (node.as_str(), message.as_str()));
-        format!("{node}: {}", shorten(message, MESSAGE_CHARS))
+        let (node, message) = self.failure().unwrap_or_default();
+        format!("{node}: {}", shorten(&message, MESSAGE_CHARS))
     }
 
     fn of(recording: Recording) -> Self {
-        let failure = failure(&recording);
-        let id = recording.header.id.unwrap_or_default();
-        let status = recording.header.status.unwrap_or_else(|| "unknown".to_owned());
-        Self { id, status, version: None, failure }
+        let id = recording.header.id.clone().unwrap_or_default();
+        let status = recording.header.status.clone().unwrap_or_else(|| "unknown".to_owned());
+        Self { id, status, version: None, recording: Some(recording) }
     }
 }
 

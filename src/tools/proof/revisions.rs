@@ -6,9 +6,10 @@ use crate::execution::recording::{Recording, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::workflows::{RanWorkflow, WorkflowLocation, is_workflow_file, workflow_that_ran};
 use crate::tools::{Context, Error};
+use crate::workflow::connections::Connection;
 use crate::workflow::document::Members;
 use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
-use crate::workflow::replay::{self, Copy, Plan, Played};
+use crate::workflow::replay::{self, Copy, KEPT_SETTINGS, Plan, Played, Refusal, runs_for_real};
 use crate::workflow::revision::{does_the_same, goes_on_the_same, same_node};
 use crate::workflow::{self, Document};
 
@@ -23,6 +24,10 @@ pub(super) struct Revisions {
     pub now: Revision,
     /// The nodes of `now` that are new, changed or connected differently, and the nodes of `ran` that are gone.
     pub changed: Vec<String>,
+    /// The settings of the workflow that differ, among those that change what nodes output.
+    pub changed_settings: Vec<&'static str>,
+    /// Whether the one that ran is only known as the execution has it, with every default filled in.
+    pub is_snapshot: bool,
     /// The workflow's id in n8n.
     pub workflow_id: Option<String>,
     /// n8n's id of the version to be proven; `None` for a file.
@@ -83,23 +88,21 @@ impl Revision {
         self.workflow.nodes.iter().filter(reaches).map(|node| node.name.clone()).collect()
     }
 
-    fn plan<'a>(&'a self, name: String, trigger: &'a str, seconds: u64) -> Plan<'a> {
-        Plan { workflow: &self.workflow, settings: &self.settings, trigger, name, timeout: seconds }
+    fn plan<'a>(&'a self, trigger: &'a str) -> Plan<'a> {
+        let (workflow, settings) = (&self.workflow, &self.settings);
+        Plan { workflow, settings, trigger, name: String::new(), timeout: 0, exposed: None }
     }
 
     /// A copy of it, checked.
-    pub(super) fn copy(
+    fn copy(
         &self,
-        id: &str,
+        run: &CopiedRun<'_>,
+        plan: Plan<'_>,
         which: &str,
-        trigger: &str,
-        seconds: u64,
-        played: &dyn Fn(&str) -> Played,
+        played: impl Fn(&str) -> Played,
     ) -> Result<Copy, Error> {
-        let name = format!("{} {id} {which} {}", replay::NAME, jiff::Timestamp::now());
-        let copy = self.plan(name, trigger, seconds).copy(played).map_err(|refusal| {
-            Error::FailedPrecondition(format!("This execution cannot be run again: {refusal}. Nothing was created."))
-        })?;
+        let name = format!("{} {} {which} {}", replay::NAME, run.id, jiff::Timestamp::now());
+        let copy = Plan { name, timeout: run.seconds, ..plan }.copy(played).map_err(refused)?;
         copy.sealed().map_err(|problem| {
             Error::FailedPrecondition(format!(
                 "The copy would not be safe, so nothing was created: {problem}. Please report this."
@@ -109,7 +112,26 @@ impl Revision {
     }
 }
 
-/// The nodes that differ between the workflow that an execution ran and its draft, which could be proven; empty if they are the same.
+/// The run of an execution that is copied.
+pub(super) struct CopiedRun<'a> {
+    /// The execution's id.
+    pub id: &'a str,
+    /// The trigger that ran, as it was called.
+    pub trigger: &'a str,
+    /// The node that failed, as it was called.
+    pub failed: Option<&'a str>,
+    /// How long a copy may run.
+    pub seconds: u64,
+    /// What was recorded of a node, by the name that it had.
+    pub played: &'a (dyn Fn(&str) -> Played + Sync),
+}
+
+fn refused(refusal: Refusal) -> Error {
+    Error::FailedPrecondition(format!("This execution cannot be run again: {refusal}. Nothing was created."))
+}
+
+/// The nodes, and the settings, that differ between the workflow that an execution ran and its draft, which could be proven; none if
+/// it is the same.
 ///
 /// # Errors
 /// One of the two cannot be read.
@@ -119,7 +141,8 @@ pub(in crate::tools) async fn changed_in_draft(
     progress: &Progress,
 ) -> Result<Vec<String>, Error> {
     let recording = context.executions().read(request, &RecordingProjection::of_runs(), progress).await?.view?;
-    Ok(Revisions::read(context, None, &recording, progress).await?.changed)
+    let Revisions { changed, changed_settings, .. } = Revisions::read(context, None, &recording, progress).await?;
+    Ok(changed.into_iter().chain(changed_settings.into_iter().map(str::to_owned)).collect())
 }
 
 impl Revisions {
@@ -132,11 +155,12 @@ impl Revisions {
     ) -> Result<Self, Error> {
         let executed = recording.workflow.clone();
         let ran = workflow_that_ran(context, &recording.header, executed, None, progress).await;
-        let RanWorkflow { document: ran, .. } = ran.ok_or_else(|| {
+        let RanWorkflow { document: ran, executed } = ran.ok_or_else(|| {
             Error::FailedPrecondition(
                 "This execution does not say which workflow it ran, so nothing can be compared.".to_owned(),
             )
         })?;
+        let is_snapshot = recording.workflow.is_some() && executed.is_none();
         let workflow_id = recording.header.workflow_id.clone();
         let is_original = wanted == Some(ORIGINAL);
         let now = match wanted.filter(|wanted| *wanted != "draft") {
@@ -154,9 +178,15 @@ impl Revisions {
             None | Some("draft") => Kind::Draft,
             Some(_) => Kind::Version,
         };
-        let (ran, now) = (Revision::of(&ran)?, Revision::of(&now)?);
+        let (ran, mut now) = (Revision::of(&ran)?, Revision::of(&now)?);
+        if is_file {
+            // n8n keeps settings that it is not sent.
+            now.settings = ran.settings.clone().into_iter().chain(now.settings).collect();
+        }
         let changed = changed(&now.workflow, &ran.workflow);
-        Ok(Self { ran, now, changed, workflow_id, version_id, published, kind })
+        let differs = |name: &&str| setting(&now.settings, name) != setting(&ran.settings, name);
+        let changed_settings = KEPT_SETTINGS.into_iter().filter(differs).collect();
+        Ok(Self { ran, now, changed, changed_settings, is_snapshot, workflow_id, version_id, published, kind })
     }
 
     /// The draft, or a version, in n8n.
@@ -171,11 +201,14 @@ impl Revisions {
                 "This execution does not say which workflow it is of: pass a workflow file as `workflow`.".to_owned(),
             )
         })?;
-        let Some(version) = version else {
-            return WorkflowLocation::N8n(id.to_owned()).load(context, progress).await;
-        };
-        let text = context.n8n()?.workflow_version_text(id, version, progress).await?;
-        Document::parse(&text).map_err(|error| unusable(&error))
+        let mut workflow = WorkflowLocation::N8n(id.to_owned()).load(context, progress).await?;
+        if let Some(version) = version {
+            let text = context.n8n()?.workflow_version_text(id, version, progress).await?;
+            // Versions have no settings: those of the workflow apply to all.
+            workflow.take_nodes_of(&Document::parse(&text).map_err(|error| unusable(&error))?);
+            workflow.set("versionId", version).map_err(|error| unusable(&error))?;
+        }
+        Ok(workflow)
     }
 
     /// Whether only the replay itself is checked.
@@ -183,22 +216,36 @@ impl Revisions {
         self.kind == Kind::Original
     }
 
-    /// The name in the execution of a node of the changed workflow.
-    pub(super) fn name_then<'a>(&'a self, now: &'a str) -> &'a str {
-        let node = self.now.node(now).and_then(|node| same_node(&self.ran.workflow.nodes, node));
-        node.map_or(now, |node| &node.name)
+    /// What the execution called a node of the changed workflow; `None` if it is new.
+    pub(super) fn name_then(&self, now: &str) -> Option<&str> {
+        let (ran, now) = (&self.ran.workflow.nodes, (self.now.node(now)?, &self.now.workflow.nodes));
+        same_node(ran, now.0, now.1).map(|node| node.name.as_str())
     }
 
-    /// The current name of a node of the execution; `None` if it is gone.
-    pub(super) fn name_now<'a>(&'a self, then: &'a str) -> Option<&'a str> {
-        let node = self.ran.node(then)?;
-        same_node(&self.now.workflow.nodes, node).map(|node| node.name.as_str())
+    /// What a node of the execution is called now; `None` if it is gone.
+    pub(super) fn name_now(&self, then: &str) -> Option<&str> {
+        let (now, ran) = (&self.now.workflow.nodes, (self.ran.node(then)?, &self.ran.workflow.nodes));
+        same_node(now, ran.0, ran.1).map(|node| node.name.as_str())
     }
 
-    /// Whether a node of the changed workflow itself behaves differently, not only because of other input.
+    /// Whether a node of the changed workflow does something else than it did, not only with other input: it, or a sub-node of it.
     pub(super) fn acts_otherwise(&self, now: &str) -> bool {
-        let then = self.now.node(now).and_then(|node| Some((node, same_node(&self.ran.workflow.nodes, node)?)));
-        then.is_some_and(|(node, old)| !does_the_same(node, old) || !goes_on_the_same(node, old))
+        let Some(then) = self.name_then(now) else { return false };
+        let (subs, subs_then) = (sub_connections(&self.now.workflow, now), sub_connections(&self.ran.workflow, then));
+        let wires: HashSet<_> =
+            subs.iter().map(|one| wire(self.name_then(&one.source), self.name_then(&one.target), one)).collect();
+        let wires_then = subs_then.iter().map(|one| wire(Some(&one.source), Some(&one.target), one)).collect();
+        let is_other = |name: &str| {
+            let both = (self.now.node(name), self.name_then(name).and_then(|name| self.ran.node(name)));
+            matches!(both, (Some(node), Some(old)) if !does_the_same(node, old) || !goes_on_the_same(node, old))
+        };
+        wires != wires_then || is_other(now) || subs.iter().any(|one| is_other(&one.source))
+    }
+
+    /// The nodes of the changed workflow of which nothing was recorded because they are new, and which would reach outside.
+    pub(super) fn new_and_played(&self) -> HashSet<&str> {
+        let names = replay::kept(&self.now.workflow).filter(|node| !node.is_disabled && !runs_for_real(node));
+        names.map(|node| node.name.as_str()).filter(|name| self.name_then(name).is_none()).collect()
     }
 
     /// The nodes of the changed workflow that are in its copy.
@@ -211,25 +258,25 @@ impl Revisions {
         replay::kept(&self.ran.workflow).map(|node| node.name.as_str()).collect()
     }
 
-    /// The nodes that answer from the recording in either copy, by their names in the execution.
-    pub(super) fn played(&self, trigger: &str, seconds: u64) -> HashSet<String> {
-        let ran = self.ran.plan(String::new(), trigger, seconds);
-        let trigger_now = self.name_now(trigger).unwrap_or(trigger);
-        let now = self.now.plan(String::new(), trigger_now, seconds);
-        let then = now.played().into_iter().map(|name| self.name_then(name).to_owned());
-        ran.played().into_iter().map(str::to_owned).chain(then.collect::<Vec<_>>()).collect()
+    /// The nodes that are answered from the recording in either copy, as the execution called them.
+    pub(super) fn played(&self, trigger: &str) -> HashSet<String> {
+        let ran = self.ran.plan(trigger).played();
+        let now = self.name_now(trigger).map(|trigger| self.now.plan(trigger).played()).unwrap_or_default();
+        let then = now.into_iter().filter_map(|name| self.name_then(name));
+        ran.into_iter().chain(then).map(str::to_owned).collect()
+    }
+
+    /// A copy of the workflow that ran.
+    pub(super) fn control(&self, run: &CopiedRun<'_>) -> Result<Copy, Error> {
+        self.ran.copy(run, self.ran.plan(run.trigger), "control", run.played)
     }
 
     /// A copy of the changed workflow.
-    pub(super) fn copy_of_changed(
-        &self,
-        id: &str,
-        trigger: &str,
-        seconds: u64,
-        played: &dyn Fn(&str) -> Played,
-    ) -> Result<Copy, Error> {
-        let trigger = self.name_now(trigger).unwrap_or(trigger);
-        self.now.copy(id, "changed", trigger, seconds, &|name| played(self.name_then(name)))
+    pub(super) fn changed_copy(&self, run: &CopiedRun<'_>) -> Result<Copy, Error> {
+        let trigger = self.name_now(run.trigger).ok_or_else(|| refused(Refusal::NoTrigger(run.trigger.to_owned())))?;
+        let exposed = run.failed.and_then(|failed| self.name_now(failed));
+        let played = |name: &str| self.name_then(name).map(run.played).unwrap_or_default();
+        self.now.copy(run, Plan { exposed, ..self.now.plan(trigger) }, "changed", played)
     }
 }
 
@@ -240,7 +287,7 @@ fn unusable(error: &workflow::Error) -> Error {
 /// The nodes that have changed.
 fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
     let is_node = |node: &&ParsedNode| !node.is(NOTE);
-    let is_changed = |node: &&ParsedNode| match same_node(&then.nodes, node) {
+    let is_changed = |node: &&ParsedNode| match same_node(&then.nodes, node, &now.nodes) {
         Some(old) => {
             old.name != node.name
                 || !does_the_same(node, old)
@@ -250,17 +297,44 @@ fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
         None => true,
     };
     let mut names: Vec<_> = now.nodes.iter().filter(is_node).filter(is_changed).map(|node| node.name.clone()).collect();
-    let gone = then.nodes.iter().filter(is_node).filter(|node| same_node(&now.nodes, node).is_none());
+    let gone = then.nodes.iter().filter(is_node).filter(|node| same_node(&now.nodes, node, &then.nodes).is_none());
     names.extend(gone.map(|node| node.name.clone()));
     names
 }
 
-/// What feeds a node, with nodes named as they were then.
-fn feeds(workflow: &Parsed, node: &ParsedNode, then: &Parsed) -> HashSet<(String, String, usize, usize)> {
+/// What feeds a node, under the names that the nodes had.
+fn feeds(workflow: &Parsed, node: &ParsedNode, then: &Parsed) -> HashSet<(Option<String>, String, usize, usize)> {
     let name_then = |name: &str| {
-        let node = workflow.nodes.iter().find(|node| node.name == name).and_then(|node| same_node(&then.nodes, node));
-        node.map_or(name, |node| &node.name).to_owned()
+        let node = workflow.nodes.iter().find(|node| node.name == name);
+        node.and_then(|node| same_node(&then.nodes, node, &workflow.nodes)).map(|node| node.name.clone())
     };
     let into = workflow.connections.iter().filter(|one| one.target == node.name);
     into.map(|one| (name_then(&one.source), one.output.kind.clone(), one.output.index, one.input.index)).collect()
+}
+
+/// A setting; n8n writes the default, or nothing.
+fn setting<'a>(settings: &'a Members, name: &str) -> Option<&'a str> {
+    settings.get(name).map(|value| value.get()).filter(|value| !matches!(*value, "\"DEFAULT\"" | "null"))
+}
+
+/// The connections of all sub-nodes of a node.
+fn sub_connections<'a>(workflow: &'a Parsed, root: &'a str) -> Vec<&'a Connection> {
+    let (mut found, mut seen, mut open) = (Vec::new(), HashSet::from([root]), vec![root]);
+    while let Some(node) = open.pop() {
+        let is_its = |one: &&Connection| one.target == node && one.output.kind.starts_with("ai_");
+        for one in workflow.connections.iter().filter(is_its) {
+            found.push(one);
+            if seen.insert(&one.source) {
+                open.push(&one.source);
+            }
+        }
+    }
+    found
+}
+
+/// A connection between nodes of these names.
+type Wire<'a> = (Option<&'a str>, Option<&'a str>, &'a str, usize, usize);
+
+fn wire<'a>(source: Option<&'a str>, target: Option<&'a str>, one: &'a Connection) -> Wire<'a> {
+    (source, target, &one.output.kind, one.output.index, one.input.index)
 }

@@ -13,11 +13,11 @@ use crate::workflow::revision::same_node;
 
 /// The changes from one text of a workflow to another: nodes added or removed, their parameters and settings, and connections.
 pub fn changes_between(before: &Parsed, after: &Parsed) -> Vec<Changed> {
-    let gone = before.nodes.iter().filter(|node| same_node(&after.nodes, node).is_none());
+    let gone = before.nodes.iter().filter(|node| same_node(&after.nodes, node, &before.nodes).is_none());
     let mut changes: Vec<_> =
         gone.map(|node| Changed::Removed { name: node.name.clone(), bridges: Vec::new() }).collect();
     for node in &after.nodes {
-        match same_node(&before.nodes, node) {
+        match same_node(&before.nodes, node, &after.nodes) {
             Some(old) => changes_of_node(old, node, &mut changes),
             None => changes.push(Changed::Added {
                 id: node.id.clone().unwrap_or_default(),
@@ -57,7 +57,7 @@ fn changes_of_node(old: &ParsedNode, node: &ParsedNode, changes: &mut Vec<Change
 fn changes_of_connections(before: &Parsed, after: &Parsed, changes: &mut Vec<Changed>) {
     let name_now = |name: &String| {
         let node = before.nodes.iter().find(|node| node.name == *name)?;
-        same_node(&after.nodes, node).map(|node| node.name.clone())
+        same_node(&after.nodes, node, &before.nodes).map(|node| node.name.clone())
     };
     let old: Vec<Connection> = before
         .connections
@@ -69,7 +69,7 @@ fn changes_of_connections(before: &Parsed, after: &Parsed, changes: &mut Vec<Cha
     let new_nodes: HashSet<_> = after
         .nodes
         .iter()
-        .filter(|node| same_node(&before.nodes, node).is_none())
+        .filter(|node| same_node(&before.nodes, node, &after.nodes).is_none())
         .map(|node| node.name.as_str())
         .collect();
     let stays = |one: &&Connection| [&one.source, &one.target].iter().all(|name| !new_nodes.contains(name.as_str()));

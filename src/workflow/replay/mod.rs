@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-pub use self::rules::{DATE_TIME, depends_on_more_than_items, runs_for_real};
+pub use self::rules::{DATE_TIME, depends_on_more_than_items, goes_on_after_errors, hides_errors, runs_for_real};
 pub use self::stub::NOT_RECORDED;
 use super::connections::{Connection, Connections, PortRef};
 use super::document::Members;
@@ -43,8 +43,8 @@ const RECORDED: &str = " (recorded)";
 const MEMBERS_OF_OBJECTS: [&str; 7] =
     ["constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"];
 
-/// Settings that a copy takes over, because they change what nodes output.
-const KEPT_SETTINGS: [&str; 2] = ["executionOrder", "timezone"];
+/// Settings that a copy takes over: those that change what nodes output.
+pub const KEPT_SETTINGS: [&str; 2] = ["executionOrder", "timezone"];
 
 /// The recording of a node.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +107,8 @@ pub struct Plan<'a> {
     pub name: String,
     /// How long it may run, seconds.
     pub timeout: u64,
+    /// The node whose errors must be seen: if it [hides](hides_errors) them, they end the copy instead.
+    pub exposed: Option<&'a str>,
 }
 
 /// A node that cannot be part of a copy.
@@ -121,6 +123,9 @@ pub enum Refusal {
     /// n8n's Code nodes fail in a workflow with a node of this name, which every JavaScript object has as a member.
     #[error("n8n cannot run Code nodes, which answer from the recording, beside a node called '{0}': rename it")]
     Name(String),
+    /// Only copies have nodes of this name.
+    #[error("the node '{0}' has a name that n8n-lens gives to nodes of copies: rename it")]
+    Reserved(String),
 }
 
 /// A copy, ready to be created.
@@ -132,9 +137,9 @@ pub struct Copy {
     webhook: Option<String>,
 }
 
-impl Plan<'_> {
-    /// The nodes that answer from the recording, by name.
-    pub fn played(&self) -> HashSet<&str> {
+impl<'a> Plan<'a> {
+    /// The nodes that are answered from the recording, by name.
+    pub fn played(&self) -> HashSet<&'a str> {
         kept(self.workflow).filter(|node| self.is_played(node)).map(|node| node.name.as_str()).collect()
     }
 
@@ -149,6 +154,9 @@ impl Plan<'_> {
         if let Some(node) = kept(self.workflow).find(|node| MEMBERS_OF_OBJECTS.contains(&node.name.as_str())) {
             return Err(Refusal::Name(node.name.clone()));
         }
+        if let Some(node) = kept(self.workflow).find(|node| original_name(&node.name).is_none()) {
+            return Err(Refusal::Reserved(node.name.clone()));
+        }
         let names: HashSet<&str> = kept(self.workflow).map(|node| node.name.as_str()).collect();
         let is_inside = |one: &&Connection| {
             names.contains(one.source.as_str()) && names.contains(one.target.as_str()) && one.output.kind == "main"
@@ -159,7 +167,7 @@ impl Plan<'_> {
         let mut split = HashSet::new();
         for node in kept(self.workflow) {
             if !self.is_played(node) {
-                nodes.push(rules::real(node));
+                nodes.push(rules::real(node, self.exposed == Some(&node.name)));
                 continue;
             }
             let inputs = self.workflow.connections.iter().filter(|one| one.target == node.name && is_inside(one));

@@ -63,7 +63,16 @@ const REACHES_OUT: [&str; 20] = [
     "__import__",
 ];
 
-/// What an expression or code depends on in addition to the items: the time, randomness, and state that n8n keeps elsewhere.
+/// Functions from which alasql, which runs the queries of Merge, could read something outside if n8n did not prevent it.
+const QUERY_FUNCTIONS: [&str; 15] = [
+    "file", "http", "txt", "tab", "tsv", "csv", "json", "xml", "html", "xls", "xlsx", "ods", "gexf", "tabletop",
+    "meteor",
+];
+
+/// Nodes that send an item on as one that does not match if it leads to an error, without the error.
+const HIDING: [&str; 2] = ["n8n-nodes-base.if", "n8n-nodes-base.filter"];
+
+/// What an expression or code depends on besides the items: the time, chance, and what n8n keeps elsewhere.
 const DEPENDS_ON: [&str; 15] = [
     "$now",
     "$today",
@@ -105,6 +114,7 @@ fn is_pure(node: &ParsedNode) -> bool {
         }
         // Other operations remember the items of earlier executions.
         "removeDuplicates" => matches!(parameter("operation"), "" | "removeDuplicateInputItems"),
+        "merge" => parameter("mode") != "combineBySql" || !query_reaches_out(parameter("query")),
         "crypto" => parameter("action") != "generate",
         "html" => parameter("operation") != "generateHtmlTemplate" || !reaches_out(parameter("html")),
         _ => true,
@@ -117,14 +127,47 @@ fn reaches_out(code: &str) -> bool {
     code.contains("\\u") || code.split(|c| !is_word(c)).any(|word| REACHES_OUT.contains(&word))
 }
 
-/// Whether a node's output for the same items can differ from one run to the next.
+/// Whether a query may do more than select from the inputs.
+fn query_reaches_out(query: &str) -> bool {
+    let lines = query.trim_start_matches('=').lines().filter(|line| !line.trim_start().starts_with("--"));
+    let query = lines.collect::<Vec<_>>().join("\n").to_lowercase();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let selects = |statement: &str| matches!(statement.split(|c| !is_word(c)).next(), Some("select" | "with"));
+    // JavaScript, and calls of methods.
+    let has_code = query.contains("``") || query.contains("->");
+    let is_called = |name: &&str| {
+        let is_call =
+            |at: usize| query[at + name.len()..].trim_start().starts_with('(') && !query[..at].ends_with(is_word);
+        query.match_indices(*name).any(|(at, _)| is_call(at))
+    };
+    !query.split(';').map(str::trim).all(|statement| statement.is_empty() || selects(statement))
+        || has_code
+        || query.split(|c| !is_word(c)).any(|word| word == "into")
+        || QUERY_FUNCTIONS.iter().any(is_called)
+}
+
+/// Whether a node goes on after an error.
+pub fn goes_on_after_errors(node: &ParsedNode) -> bool {
+    match node.on_error.as_deref() {
+        Some(on_error) => matches!(on_error, "continueRegularOutput" | "continueErrorOutput"),
+        None => node.member("continueOnFail") == Some(Value::Bool(true)),
+    }
+}
+
+/// Whether a node goes on after an error, and nothing that it returns shows it.
+pub fn hides_errors(node: &ParsedNode) -> bool {
+    HIDING.contains(&node.node_type.as_str()) && goes_on_after_errors(node)
+}
+
+/// Whether what a node outputs can differ from one run to the next with the same items.
 pub fn depends_on_more_than_items(node: &ParsedNode) -> bool {
     let is_date = node.is(DATE_TIME) && node.parameter("operation").unwrap_or_default() == "getCurrentDate";
     is_date || node.texts.iter().any(|text| DEPENDS_ON.iter().any(|word| text.text.contains(word)))
 }
 
-/// A node for running in a copy, with only the members that a copy may have. A disabled node passes its items on.
-pub(super) fn real(node: &ParsedNode) -> Members {
+/// A node as it runs for real: only members that a copy may have. A node that is disabled passes its items on. Errors of an
+/// `exposed` one are not hidden.
+pub(super) fn real(node: &ParsedNode, is_exposed: bool) -> Members {
     const KEPT: [&str; 6] = ["id", "name", "type", "typeVersion", "position", "parameters"];
     const BEHAVIOUR: [&str; 6] =
         ["onError", "continueOnFail", "retryOnFail", "maxTries", "alwaysOutputData", "executeOnce"];
@@ -139,6 +182,9 @@ pub(super) fn real(node: &ParsedNode) -> Members {
         return passing;
     }
     let mut real = kept(&[KEPT, BEHAVIOUR].concat());
+    if is_exposed && hides_errors(node) {
+        real.retain(|name, _| !matches!(name.as_str(), "onError" | "continueOnFail"));
+    }
     if real.contains_key("retryOnFail") {
         real.insert("waitBetweenTries".to_owned(), raw(&Value::from(0)));
     }

@@ -9,7 +9,7 @@ use crate::execution::recording::Recording;
 use crate::json::shorten;
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
-use crate::tools::executions::FirstValue;
+use crate::tools::proof::differences::DiffersRow;
 use crate::tools::proof::recorded::{MESSAGE_CHARS, NAMES, first};
 use crate::tools::proof::revisions::Revisions;
 
@@ -22,6 +22,8 @@ struct ProofAnswer<'a> {
     tested: Tested<'a>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     changed: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    changed_settings: &'a [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<Failed<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,8 +32,14 @@ struct ProofAnswer<'a> {
     control: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<Node<'a>>,
+    /// If another node failed: whether this one went well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<bool>,
+    /// What ran now and had not; if the node was not reached, instead of it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     ran_new: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ran_instead: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differs: Vec<DiffersRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,22 +89,6 @@ struct ExpectedRow<'a> {
     hits: [u64; 2],
 }
 
-/// A node that behaved differently.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DiffersRow<'a> {
-    node_name: &'a str,
-    /// Recorded, and now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<[&'static str; 2]>,
-    /// The first value that differs: now, and recorded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<FirstValue>,
-    /// What differs although all values are the same: `files` or `pairedItem`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    only: Option<&'static str>,
-}
-
 #[derive(Serialize)]
 struct GoodRow<'a> {
     id: &'a str,
@@ -111,16 +103,6 @@ impl<'a> Failed<'a> {
     }
 }
 
-impl<'a> DiffersRow<'a> {
-    fn of(node_name: &'a String, revisions: &Revisions, facts: &Facts) -> Self {
-        let status = facts.statuses.iter().find(|(name, _)| name == node_name).map(|(_, status)| *status);
-        let name_now = revisions.name_now(node_name);
-        let value = facts.values.iter().find(|value| Some(value.place.node.as_str()) == name_now);
-        let only = facts.only.iter().find(|(name, _)| name == node_name).map(|(_, what)| *what);
-        Self { node_name, status, value: value.map(|value| FirstValue::of(value, MESSAGE_CHARS)), only }
-    }
-}
-
 /// The answer.
 pub(super) fn compose(
     max_tokens: usize,
@@ -131,8 +113,15 @@ pub(super) fn compose(
 ) -> String {
     let claim = claim(locale, recording, revisions, facts);
     let message = match facts.reproduced {
+        Some(_) if revisions.is_original() => {
+            locale.choose("記録されたデータで再実行しました", "Replayed with recorded data")
+        }
         Some(_) => locale.choose("記録されたデータで 2 回再実行しました", "Replayed twice with recorded data"),
         None => locale.choose("何も実行していません", "Nothing was run"),
+    };
+    let (new, instead) = match facts.verdict {
+        Verdict::NotReached => (&[] as &[_], facts.ran_new.as_slice()),
+        _ => (facts.ran_new.as_slice(), &[] as &[_]),
     };
     let write = |names: usize| {
         let data = ProofAnswer {
@@ -145,12 +134,15 @@ pub(super) fn compose(
                 published: revisions.published,
             },
             changed: first(&revisions.changed, names),
+            changed_settings: &revisions.changed_settings,
             failed: facts.failed.as_ref().map(Failed::of),
             fails_now: facts.fails_now.as_ref().map(Failed::of),
             control: facts.reproduced.map(|reproduced| if reproduced { "reproduced" } else { "notReproduced" }),
             node: facts.node.as_ref().map(|node| Node { node_name: &node.name, items: node.items, runs: node.runs }),
-            ran_new: first(&facts.ran_new, names),
-            differs: first(&facts.differs, names).iter().map(|name| DiffersRow::of(name, revisions, facts)).collect(),
+            passed: facts.passed.filter(|_| facts.verdict == Verdict::FailsElsewhere),
+            ran_new: first(new, names),
+            ran_instead: first(instead, names),
+            differs: first(&facts.differs, names).iter().map(DiffersRow::from).collect(),
             same: facts.reproduced.map(|_| facts.same),
             expected: facts.expected.iter().map(|(what, hits)| ExpectedRow { what, hits: *hits }).collect(),
             good: facts

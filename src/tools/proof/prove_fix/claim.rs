@@ -5,6 +5,7 @@ use crate::execution::recording::Recording;
 use crate::json::shorten;
 use crate::toolkit::Locale;
 use crate::tools::executions::short_version;
+use crate::tools::proof::differences::Difference;
 use crate::tools::proof::recorded::{MESSAGE_CHARS, NAMES};
 use crate::tools::proof::revisions::{Kind, Revisions};
 use crate::units::counted;
@@ -34,6 +35,7 @@ impl Words<'_> {
         let in_and_out =
             |[received, returned]: [u64; 2]| format!("{} in, {returned} out", counted(received, "item", "items"));
         let items = self.facts.node.as_ref().map(|node| in_and_out(node.items));
+        let passes = items.as_ref().filter(|_| self.passed());
         let expected = self.expected(|what, [then, now]| format!("{what} ({then} recorded, {now} now)"));
         match self.facts.verdict {
             Verdict::Fixed if self.facts.failed.is_none() => {
@@ -54,24 +56,33 @@ impl Words<'_> {
             Verdict::FailsElsewhere if self.facts.failed.is_none() => {
                 format!("{with}, which had succeeded, fails in {what} at {now}.")
             }
-            Verdict::FailsElsewhere => format!("{with} passes {failed} in {what}, but fails at {now}."),
+            Verdict::FailsElsewhere if self.passed() => {
+                format!("{with} passes {failed} in {what}, but fails at {now}.")
+            }
+            Verdict::FailsElsewhere if self.facts.node.is_none() => {
+                format!("{with} does not reach {failed} in {what}: it fails at {now}.")
+            }
+            Verdict::FailsElsewhere => format!("{with} fails in {what} at {now}."),
             Verdict::NotReached => format!(
                 "{with} does not reach {failed} in {what}: whether the change fixes it was not shown. Ran instead: {}.",
                 nothing(list(&self.facts.ran_new))
             ),
-            Verdict::ErrorNowInItems => format!(
-                "{with} ends in {what}, but the error of {failed} now stands in its items: it is hidden, not fixed."
-            ),
+            Verdict::ErrorNowInItems => {
+                format!("{with} ends in {what}, but {failed} goes on after an error: it is hidden, not fixed.")
+            }
             Verdict::Bypassed => {
                 format!("{with} ends in {what} because {failed} is disabled: nothing about it was shown.")
             }
-            Verdict::Emptied => format!("{with} ends in {what}, but {failed} returned no items."),
+            Verdict::Emptied => format!("{with} ends in {what}, but {failed} returned nothing."),
             Verdict::OutputsChanged => {
-                format!("{with} returns something else in {what} at: {}. {OUTSIDE}", nothing(list(&self.facts.differs)))
+                format!(
+                    "{with} returns something else in {what} at: {}. {OUTSIDE}",
+                    nothing(list(&names(&self.facts.differs)))
+                )
             }
             Verdict::SameOutputs => format!("{with} returns the same in {what} at every node. {OUTSIDE}"),
             Verdict::NeedsOutside => {
-                let passes = items.map(|items| format!("{failed} passes ({items}), but ")).unwrap_or_default();
+                let passes = passes.map(|items| format!("{failed} passes ({items}), but ")).unwrap_or_default();
                 format!(
                     "Nothing is proven: in {what} {passes}{} would need an answer that was not recorded, and outside services are not \
                      called.",
@@ -103,6 +114,7 @@ impl Words<'_> {
         let nothing = |names: String| if names.is_empty() { "なし".to_owned() } else { names };
         let in_and_out = |[received, returned]: [u64; 2]| format!("入力 {received} 件、出力 {returned} 件");
         let items = self.facts.node.as_ref().map(|node| in_and_out(node.items));
+        let passes = items.as_ref().filter(|_| self.passed());
         let expected = self.expected(|what, [then, now]| format!("{what}（記録 {then} 件、今回 {now} 件）"));
         match self.facts.verdict {
             Verdict::Fixed if self.facts.failed.is_none() => {
@@ -121,26 +133,35 @@ impl Words<'_> {
             Verdict::FailsElsewhere if self.facts.failed.is_none() => {
                 format!("{with}、成功していた実行が失敗します: {now}。")
             }
-            Verdict::FailsElsewhere => format!("{with} {failed} は通過しましたが、別のノードで失敗します: {now}。"),
+            Verdict::FailsElsewhere if self.passed() => {
+                format!("{with} {failed} は通過しましたが、別のノードで失敗します: {now}。")
+            }
+            Verdict::FailsElsewhere if self.facts.node.is_none() => {
+                format!("{with} {failed} に到達せず、別のノードで失敗します: {now}。")
+            }
+            Verdict::FailsElsewhere => format!("{with}別のノードで失敗します: {now}。"),
             Verdict::NotReached => format!(
                 "{with} {failed} に到達しませんでした。変更で直ったかどうかは示されていません。代わりに実行されたノード: {}。",
                 nothing(list(&self.facts.ran_new))
             ),
             Verdict::ErrorNowInItems => format!(
-                "{with}実行は終了しますが、{failed} のエラーはアイテムの中に入っています。隠れただけで、直っていません。"
+                "{with}実行は終了しますが、{failed} はエラーの後も続行します。エラーは隠れただけで、直っていません。"
             ),
             Verdict::Bypassed => {
                 format!(
                     "{with}実行は終了しますが、{failed} が無効になっているためです。{failed} については何も示されていません。"
                 )
             }
-            Verdict::Emptied => format!("{with}実行は終了しますが、{failed} はアイテムを 1 件も返しませんでした。"),
+            Verdict::Emptied => format!("{with}実行は終了しますが、{failed} は何も返しませんでした。"),
             Verdict::OutputsChanged => {
-                format!("{with}次のノードの出力が変わりました: {}。{OUTSIDE}", nothing(list(&self.facts.differs)))
+                format!(
+                    "{with}次のノードの出力が変わりました: {}。{OUTSIDE}",
+                    nothing(list(&names(&self.facts.differs)))
+                )
             }
             Verdict::SameOutputs => format!("{with}すべてのノードの出力が同じでした。{OUTSIDE}"),
             Verdict::NeedsOutside => {
-                let passes = items.map(|items| format!("{failed} は通過しましたが（{items}）、")).unwrap_or_default();
+                let passes = passes.map(|items| format!("{failed} は通過しましたが（{items}）、")).unwrap_or_default();
                 format!(
                     "何も証明されていません: {what}で{passes}{} には記録のない応答が必要です。外部サービスは呼び出しません。",
                     nothing(self.asked())
@@ -193,6 +214,11 @@ impl Words<'_> {
         self.revisions.version_id.as_deref().map(short_version)
     }
 
+    /// Whether the node that had failed went well.
+    fn passed(&self) -> bool {
+        self.facts.passed == Some(true)
+    }
+
     fn failed(&self) -> &str {
         self.facts.failed.as_ref().map_or("", |(node, _)| node)
     }
@@ -231,6 +257,10 @@ impl Words<'_> {
             (_, changed) => list(changed),
         }
     }
+}
+
+fn names(differs: &[Difference]) -> Vec<String> {
+    differs.iter().map(|one| one.name.clone()).collect()
 }
 
 /// A node and its message: `Price: no price`.

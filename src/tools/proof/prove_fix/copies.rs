@@ -1,7 +1,7 @@
 //! Copies in n8n: created, run once, read, and removed in every case.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -14,6 +14,7 @@ use crate::execution::search::SearchProjection;
 use crate::execution::trace::{ItemsProjection, ItemsView, Place};
 use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, Stage, WorkflowQuery};
 use crate::tools::Error;
+use crate::tools::proof::recorded::failure;
 use crate::tools::proof::revisions::Revisions;
 use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
@@ -37,7 +38,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How long n8n may take to end a copy beyond its own limit.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long n8n may take to unpublish a copy so that it can be deleted.
+/// How long a copy whose creation was not confirmed may take to appear.
+const FOUND_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long n8n may take to unpublish a copy before it can be deleted.
 const REMOVED_WITHIN: Duration = Duration::from_secs(15);
 
 /// Copies older than this were left behind by a killed process.
@@ -55,6 +59,7 @@ pub(super) struct CopyRunner<'a> {
     /// The progress of requests for a copy, which nobody watches: two copies run at once.
     unwatched: Progress,
     writes: Writes,
+    left: Left,
 }
 
 /// The steps that a copy reports as progress.
@@ -63,7 +68,10 @@ const STEPS: [&str; 3] = ["created", "running", "comparing"];
 /// Held for each write: n8n 1.x on SQLite refuses two at the same time.
 type Writes = Arc<Mutex<()>>;
 
-/// The result of running a copy.
+/// The ids of copies that could not be removed.
+type Left = Arc<std::sync::Mutex<Vec<String>>>;
+
+/// What a copy did.
 pub(super) struct Replayed {
     pub recording: Recording,
     /// How often each expected value occurs.
@@ -75,9 +83,9 @@ pub(super) struct Replayed {
 /// What is read of a copy's execution in addition to its recording.
 #[derive(Default)]
 pub(super) struct Looks<'a> {
-    /// Values to count.
-    pub searches: &'a [SearchProjection],
-    /// The execution whose data it ran with, and how the copy names its nodes, if values are compared.
+    /// Values to count, if their node exists.
+    pub searches: &'a [Option<SearchProjection>],
+    /// The execution whose data it ran with, and what the copy calls a node of it, if values are compared.
     pub recorded: Option<(&'a Recording, &'a Revisions)>,
 }
 
@@ -91,7 +99,12 @@ pub(super) struct Differing {
 impl<'a> CopyRunner<'a> {
     pub(super) fn new(n8n: &'a Client, timeout: Duration, progress: &'a Progress) -> Self {
         let (reached, unwatched) = (AtomicUsize::new(0), Progress::default());
-        Self { n8n, timeout, progress, reached, unwatched, writes: Writes::default() }
+        Self { n8n, timeout, progress, reached, unwatched, writes: Writes::default(), left: Left::default() }
+    }
+
+    /// The ids of the copies so far that could not be removed.
+    pub(super) fn left(&self) -> Vec<String> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes that a copy has reached one of the [`STEPS`].
@@ -143,7 +156,8 @@ impl<'a> CopyRunner<'a> {
 
     /// Creates a copy, runs it with the recorded items, reads what it did, and removes it.
     pub(super) async fn replay(&self, copy: &Copy, carried: &Carried, looks: &Looks<'_>) -> Result<Replayed, Error> {
-        let creating = create(self.n8n.clone(), copy.clone(), self.unwatched.clone(), self.writes.clone());
+        let (writes, left) = (self.writes.clone(), self.left.clone());
+        let creating = create(self.n8n.clone(), copy.clone(), self.unwatched.clone(), writes, left);
         let (id, removal) = undo::whole(creating).await.unwrap_or_else(|| {
             Err(Error::FailedPrecondition("The copy was not created because of a bug in n8n-lens.".to_owned()))
         })?;
@@ -155,7 +169,12 @@ impl<'a> CopyRunner<'a> {
             Err(error) => Err(error),
         };
         removal.now().await;
-        replayed
+        replayed.map_err(|error| match self.left().contains(&id) {
+            true => Error::FailedPrecondition(format!(
+                "{error} A copy of the workflow was left in n8n: delete workflow {id}. prove_fix also does, 10 minutes later."
+            )),
+            false => error,
+        })
     }
 
     /// Publishes a copy, which starts it, or registers the webhook that starts it.
@@ -166,9 +185,7 @@ impl<'a> CopyRunner<'a> {
         match activated {
             Ok(_) | Err(n8n::Error::Unsure { .. }) => {}
             Err(error) => {
-                return Err(Error::FailedPrecondition(format!(
-                    "n8n did not start the copy: {error} The copy was removed."
-                )));
+                return Err(Error::FailedPrecondition(format!("n8n did not start the copy: {error}")));
             }
         }
         let Some(path) = copy.webhook() else { return Ok(()) };
@@ -179,7 +196,7 @@ impl<'a> CopyRunner<'a> {
             Err(error) => Err(error.into()),
             Ok(response) => Err(Error::FailedPrecondition(format!(
                 "n8n did not take the recorded items, which are too many for the copy itself: a call of its webhook answered with HTTP {}. \
-                 The copy was removed. Webhooks must be reachable at the address of n8n that n8n-lens uses.",
+                 Webhooks must be reachable at the address of n8n that n8n-lens uses.",
                 response.status
             ))),
         }
@@ -192,9 +209,13 @@ impl<'a> CopyRunner<'a> {
         self.reach(2);
         let projection = RecordingProjection::of_items();
         let recording = self.n8n.read_execution(&request, &projection, &self.unwatched).await?.view?;
+        check_end(&recording)?;
         let mut hits = Vec::new();
         for search in looks.searches {
-            hits.push(self.n8n.read_execution(&request, search, &self.unwatched).await?.view?.total);
+            hits.push(match search {
+                Some(search) => self.n8n.read_execution(&request, search, &self.unwatched).await?.view?.total,
+                None => 0,
+            });
         }
         let places = looks.recorded.map(|(recorded, revisions)| {
             // In the order of the recording; the copy comes first in each pair.
@@ -228,7 +249,7 @@ impl<'a> CopyRunner<'a> {
             }
             if begun.elapsed() > self.timeout + GRACE {
                 return Err(Error::FailedPrecondition(format!(
-                    "The copy did not end within {} s, so nothing is proven. It was removed. Allow more with timeoutSeconds.",
+                    "The copy did not end within {} s, so nothing is proven. Allow more with timeoutSeconds.",
                     self.timeout.as_secs()
                 )));
             }
@@ -247,8 +268,26 @@ impl<'a> CopyRunner<'a> {
     }
 }
 
-/// Creates a copy, which is removed when the second value is dropped. A call cancelled in between leaves nothing behind.
-async fn create(n8n: Client, copy: Copy, progress: Progress, writes: Writes) -> Result<(String, Undo), Error> {
+/// Refuses what a copy did that did not come to its own end: it says nothing about the workflow.
+fn check_end(recording: &Recording) -> Result<(), Error> {
+    let status = recording.header.status.as_deref().unwrap_or_default();
+    match status {
+        "success" => Ok(()),
+        "error" if failure(recording).is_some() => Ok(()),
+        _ => Err(Error::FailedPrecondition(format!(
+            "The copy ended as {status}, and not at a node, so nothing is proven. If it took too long, allow more with timeoutSeconds."
+        ))),
+    }
+}
+
+/// Creates a copy, which is removed as soon as the second value is let go. A call that is cancelled meanwhile leaves none behind.
+async fn create(
+    n8n: Client,
+    copy: Copy,
+    progress: Progress,
+    writes: Writes,
+    left: Left,
+) -> Result<(String, Undo), Error> {
     let writing = writes.lock().await;
     let made = n8n.create_workflow(copy.body().to_owned(), &OutlineProjection, &progress).await;
     let id = match made {
@@ -261,35 +300,63 @@ async fn create(n8n: Client, copy: Copy, progress: Progress, writes: Writes) -> 
     let removed = id.clone();
     let removal = async move {
         let _writing = writes.lock().await;
-        remove(&n8n, &removed).await;
+        if !remove(&n8n, &removed).await {
+            left.lock().unwrap_or_else(PoisonError::into_inner).push(removed);
+        }
     };
     Ok((id, Undo::later(removal)))
 }
 
-/// The id of the copy with this name.
+/// The id of the copy with this name, which n8n may still be creating.
 async fn find(n8n: &Client, name: &str, progress: &Progress) -> Result<String, Error> {
-    let query = WorkflowQuery { name: Some(name.to_owned()), limit: 10, ..WorkflowQuery::default() };
-    let page = n8n.read_workflows(&query, &OutlinePageProjection, progress).await??.unwrap_or_default();
-    page.workflows.into_iter().find(|copy| copy.name == name).map(|copy| copy.id).ok_or_else(|| {
-        Error::FailedPrecondition(
-            "n8n did not confirm that it created a copy, and has none. Nothing was run; try again.".to_owned(),
-        )
-    })
+    let (begun, query) =
+        (Instant::now(), WorkflowQuery { name: Some(name.to_owned()), limit: 10, ..WorkflowQuery::default() });
+    loop {
+        let page = n8n.read_workflows(&query, &OutlinePageProjection, progress).await;
+        let is_late = begun.elapsed() > FOUND_WITHIN;
+        match page {
+            Ok(Ok(Some(page))) => {
+                if let Some(copy) = page.workflows.into_iter().find(|copy| copy.name == name) {
+                    return Ok(copy.id);
+                }
+            }
+            Err(error) if is_late => return Err(error.into()),
+            _ => {}
+        }
+        if is_late {
+            return Err(Error::FailedPrecondition(
+                "n8n did not confirm that it created a copy, and has none. Nothing was run; try again.".to_owned(),
+            ));
+        }
+        sleep(PAUSE).await;
+    }
 }
 
-/// Deactivates and deletes a copy. n8n refuses to delete a workflow that it is still unpublishing.
-async fn remove(n8n: &Client, id: &str) {
-    let (begun, progress) = (Instant::now(), Progress::default());
-    drop(n8n.set_workflow_active(id, false, &OutlineProjection, &progress).await);
+/// Deactivates and deletes a copy; returns whether it is gone. n8n refuses to delete a workflow that it is still unpublishing. Both are
+/// repeated, also if n8n may have done them: a copy that stays active is worse.
+async fn remove(n8n: &Client, id: &str) -> bool {
+    let (begun, progress, mut is_inactive) = (Instant::now(), Progress::default(), false);
     while begun.elapsed() < REMOVED_WITHIN {
+        if !is_inactive {
+            is_inactive = n8n.set_workflow_active(id, false, &OutlineProjection, &progress).await.is_ok();
+        }
         match n8n.delete_workflow(id, &progress).await {
-            Ok(()) | Err(n8n::Error::NotFound(_)) => return,
-            Err(n8n::Error::Refused { status: 409, .. }) => sleep(PAUSE).await,
+            Ok(()) | Err(n8n::Error::NotFound(_)) => return true,
+            Err(n8n::Error::Refused { status: 409, .. }) => is_inactive = false,
+            Err(error) if may_pass(&error) => {}
             Err(error) => {
-                tracing::warn!(workflow = id, %error, "a copy was not removed; the next proof removes it");
-                return;
+                tracing::warn!(workflow = id, %error, "a copy was not removed; a later proof removes it");
+                return false;
             }
         }
+        sleep(PAUSE).await;
     }
-    tracing::warn!(workflow = id, "a copy was not removed in time; the next proof removes it");
+    tracing::warn!(workflow = id, "a copy was not removed in time; a later proof removes it");
+    false
+}
+
+/// Whether the same request can succeed a moment later.
+fn may_pass(error: &n8n::Error) -> bool {
+    use n8n::Error::{BrokenOff, Idle, Unavailable, Unreachable, Unsure};
+    matches!(error, BrokenOff { .. } | Idle { .. } | Unavailable { .. } | Unreachable { .. } | Unsure { .. })
 }

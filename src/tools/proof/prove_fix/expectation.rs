@@ -57,14 +57,21 @@ impl Expectation {
         }
     }
 
-    /// Counts the values in the items of the node with this name.
-    pub(super) fn search(&self, node: &str) -> Result<SearchProjection, Error> {
+    /// Counts the values, in the items of the node that has this name; there may be none.
+    pub(super) fn search(&self, node: Option<&str>) -> Result<Option<SearchProjection>, Error> {
         let query = ValueQuery {
             path: self.path.as_deref().map(PathEnd::new),
             condition: Some(Condition::Equals(Operand::Scalar(self.scalar()?))),
             ..ValueQuery::default()
         };
-        Ok(SearchProjection { query, node: Some(node.to_owned()), output: None, limit: 0, redacts: false })
+        let search = |node: &str| SearchProjection {
+            query,
+            node: Some(node.to_owned()),
+            output: None,
+            limit: 0,
+            redacts: false,
+        };
+        Ok(node.map(search))
     }
 
     /// Whether this many hits are as expected.

@@ -12,6 +12,7 @@ mod answer;
 mod claim;
 mod copies;
 mod expectation;
+mod not_proven;
 mod played;
 mod verdict;
 
@@ -21,18 +22,21 @@ use std::time::Duration;
 
 use self::copies::{CopyRunner, Differing, Looks};
 use self::expectation::Expectation;
+use self::not_proven::of_left;
 use self::played::Carried;
 use self::verdict::{Facts, Verdict, judge};
 use crate::blocking::blocking;
 use crate::execution::compare::{ValueDifference, first_values};
 use crate::execution::recording::{ITEMS_BYTES, Incomplete, Recording, RecordingProjection};
+use crate::execution::search::SearchProjection;
 use crate::execution::trace::ItemsProjection;
-use crate::n8n::{ExecutionRequest, Progress};
+use crate::n8n::{self, ExecutionRequest, Progress, Stage};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Id, IntegerOr, Locale, Objects, Text, arguments};
 use crate::tools::executions::Origin;
+use crate::tools::proof::differences::{Difference, value_of};
 use crate::tools::proof::recorded::{failure, record};
-use crate::tools::proof::revisions::Revisions;
+use crate::tools::proof::revisions::{CopiedRun, Revisions};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::replay::Copy;
 
@@ -62,8 +66,9 @@ arguments! {
 struct Prepared {
     recording: Recording,
     revisions: Revisions,
+    /// Copies of the workflow that ran, and of the changed one; if only the replay is checked, they are the same, and one is run.
     control: Copy,
-    changed: Copy,
+    changed: Option<Copy>,
     carried: Carried,
     /// The nodes that answer from the recording in either copy, by their names in the execution.
     played: HashSet<String>,
@@ -77,53 +82,31 @@ impl ToolCall for ProveFix {
             ));
         }
         let (n8n, expected) = (context.n8n()?, Expectation::all(self.expect.take().unwrap_or_default())?);
+        progress.set(Stage::Queued);
+        let _one_at_a_time = n8n.lock_proofs().await.map_err(busy)?;
+        let runner = CopyRunner::new(n8n, Duration::from_secs(self.timeout_seconds), &progress);
+        runner.sweep().await;
         let recording = record(&context, &self.id, &RecordingProjection::of_runs(), &progress).await?;
         check_recording(&self.id, &recording)?;
         let revisions = Revisions::read(&context, self.workflow.as_deref(), &recording, &progress).await?;
         let answer = |recording: &Recording, revisions: &Revisions, facts: &Facts| {
             Ok(answer::compose(self.max_tokens, context.locale, recording, revisions, facts))
         };
-        let played = revisions.played(trigger(&recording)?, self.timeout_seconds);
+        let played = revisions.played(trigger(&recording)?);
         if let Some(verdict) = verdict::before(&recording, &revisions, &played) {
-            let facts = Facts::without_replay(&self.id, &recording, verdict);
+            let facts = Facts::without_replay(&self.id, context.locale, &recording, &revisions, verdict);
             return answer(&recording, &revisions, &facts);
         }
-        let Prepared { recording, revisions, control, changed, carried, played } =
-            self.prepare(&context, revisions, played, &progress).await?;
-        let runner = CopyRunner::new(n8n, Duration::from_secs(self.timeout_seconds), &progress);
         runner.check_scopes().await?;
-        runner.sweep().await;
-        let recorded = self.recorded_hits(&context, &expected, &revisions, &progress).await?;
-        let then: Vec<_> =
-            expected.iter().map(|one| one.search(revisions.name_then(&one.node_name))).collect::<Result<_, _>>()?;
-        let now: Vec<_> = expected.iter().map(|one| one.search(&one.node_name)).collect::<Result<_, _>>()?;
-        let then = Looks { searches: &then, recorded: None };
-        let now = Looks { searches: &now, recorded: Some((&recording, &revisions)) };
-        let (control, changed) =
-            tokio::join!(runner.replay(&control, &carried, &then), runner.replay(&changed, &carried, &now));
-        let (control, changed) = (control?, changed?);
-        let case = Case {
-            recording: &recording,
-            revisions: &revisions,
-            played: &played,
-            expected: &expected,
-            recorded: &recorded,
-            locale: context.locale,
-        };
-        let mut facts = judge(&self.id, &case, &control, &changed);
-        facts.values = self.values(&context, &changed.differing, &progress).await?;
-        if facts.verdict == Verdict::Fixed && self.also_good > 0 {
-            facts.good = self.good(&context, &case, &runner, &progress).await?;
-            if facts.good.iter().any(|good| !good.differs.is_empty()) {
-                facts.verdict = Verdict::FixedButChanges;
-            }
-        }
-        answer(&recording, &revisions, &facts)
+        let prepared = self.prepare(&context, revisions, played, &progress).await?;
+        let mut facts = self.prove(&context, &prepared, &expected, &runner, &progress).await?;
+        facts.not_proven.extend(of_left(context.locale, &runner.left()));
+        answer(&prepared.recording, &prepared.revisions, &facts)
     }
 }
 
 impl ProveFix {
-    /// Makes both copies.
+    /// Makes the copies.
     async fn prepare(
         &self,
         context: &Context,
@@ -136,29 +119,72 @@ impl ProveFix {
         check_recording(&self.id, &recording)?;
         let (seconds, id) = (self.timeout_seconds, shown_id(&self.id, &recording).to_owned());
         blocking(move || {
-            let trigger = trigger(&recording)?.to_owned();
             let carried = Carried::of(&mut recording, &played)?;
-            let played_as = |name: &str| carried.played(name);
-            let control = revisions.ran.copy(&id, "control", &trigger, seconds, &played_as)?;
-            let changed = revisions.copy_of_changed(&id, &trigger, seconds, &played_as)?;
+            let (trigger, failed) = (trigger(&recording)?, recording.failed_node());
+            let run = CopiedRun { id: &id, trigger, failed, seconds, played: &|name| carried.played(name) };
+            let control = revisions.control(&run)?;
+            let changed = if revisions.is_original() { None } else { Some(revisions.changed_copy(&run)?) };
             Ok(Prepared { recording, revisions, control, changed, carried, played })
         })
         .await
     }
 
-    /// How often the expected values occur in the execution itself.
+    /// Runs the copies, and judges what they did.
+    async fn prove(
+        &self,
+        context: &Context,
+        prepared: &Prepared,
+        expected: &[Expectation],
+        runner: &CopyRunner<'_>,
+        progress: &Progress,
+    ) -> Result<Facts, Error> {
+        let Prepared { recording, revisions, control, changed, carried, played } = prepared;
+        let then = expected.iter().map(|one| one.search(revisions.name_then(&one.node_name)));
+        let now = expected.iter().map(|one| one.search(Some(&one.node_name)));
+        let (then, now) = (then.collect::<Result<Vec<_>, _>>()?, now.collect::<Result<Vec<_>, _>>()?);
+        let recorded = self.recorded_hits(context, &then, progress).await?;
+        let of_changed = Looks { searches: &now, recorded: Some((recording, revisions)) };
+        let (control, changed) = match changed {
+            None => (None, runner.replay(control, carried, &of_changed).await?),
+            Some(changed) => {
+                let of_control = Looks { searches: &then, recorded: None };
+                let (control, changed) = tokio::join!(
+                    runner.replay(control, carried, &of_control),
+                    runner.replay(changed, carried, &of_changed)
+                );
+                (Some(control?), changed?)
+            }
+        };
+        let locale = context.locale;
+        let case = Case { recording, revisions, played, expected, recorded: &recorded, locale };
+        let mut facts = judge(&self.id, &case, control.as_ref().unwrap_or(&changed), &changed);
+        let values = self.values(context, &changed.differing, progress).await?;
+        for one in &mut facts.differs {
+            one.value = value_of(revisions.name_now(&one.name), &values);
+        }
+        if facts.verdict == Verdict::Fixed && self.also_good > 0 {
+            facts.good = self.good(context, &case, runner, progress).await?;
+            if facts.good.iter().any(|good| !good.differs.is_empty()) {
+                facts.verdict = Verdict::FixedButChanges;
+            }
+        }
+        Ok(facts)
+    }
+
+    /// How often the execution itself has what is expected.
     async fn recorded_hits(
         &self,
         context: &Context,
-        expected: &[Expectation],
-        revisions: &Revisions,
+        searches: &[Option<SearchProjection>],
         progress: &Progress,
     ) -> Result<Vec<u64>, Error> {
         let request = ExecutionRequest { id: self.id.clone(), ignore_size_limit: true };
         let mut hits = Vec::new();
-        for one in expected {
-            let search = one.search(revisions.name_then(&one.node_name))?;
-            hits.push(context.executions().read(&request, &search, progress).await?.view?.total);
+        for search in searches {
+            hits.push(match search {
+                Some(search) => context.executions().read(&request, search, progress).await?.view?.total,
+                None => 0,
+            });
         }
         Ok(hits)
     }
@@ -180,7 +206,8 @@ impl ProveFix {
         Ok(first_values(&differing.places, &differing.items, &recorded))
     }
 
-    /// Runs both workflows with the data of earlier good executions, which may have run an older version.
+    /// Runs the changed workflow with the data of earlier good executions, and, where it does something else, also the one that ran
+    /// last: they may have run an older version.
     async fn good(
         &self,
         context: &Context,
@@ -198,17 +225,18 @@ impl ProveFix {
             let mut recording = record(context, &id, &projection, progress).await?;
             let carried = Carried::of(&mut recording, case.played)?;
             let (Ok(()), Ok(trigger)) = (check_recording(&id, &recording), trigger(&recording)) else { break };
-            let (seconds, played_as) = (self.timeout_seconds, |name: &str| carried.played(name));
-            let control = case.revisions.ran.copy(&id, "control", trigger, seconds, &played_as)?;
-            let changed = case.revisions.copy_of_changed(&id, trigger, seconds, &played_as)?;
-            let (control, changed) =
-                tokio::join!(runner.replay(&control, &carried, &none), runner.replay(&changed, &carried, &none));
-            let (control, changed) = (control?.recording, changed?.recording);
-            // If the workflow that ran last cannot process these data, that says nothing about the change.
-            if failure(&control).is_none() {
-                let differs = verdict::differences(&control, &changed, case);
-                found.push(Good { id: id.clone(), differs });
+            let (seconds, failed) = (self.timeout_seconds, case.recording.failed_node());
+            let run = CopiedRun { id: &id, trigger, failed, seconds, played: &|name| carried.played(name) };
+            let (control, changed) = (case.revisions.control(&run)?, case.revisions.changed_copy(&run)?);
+            let changed = runner.replay(&changed, &carried, &none).await?.recording;
+            let mut differs = Some(verdict::differences(&recording, &changed, case));
+            if differs.as_ref().is_some_and(|differs| !differs.is_empty()) {
+                let control = runner.replay(&control, &carried, &none).await?.recording;
+                // What the workflow that ran last cannot do with these data says nothing about the change.
+                differs = failure(&control).is_none().then(|| verdict::differences(&control, &changed, case));
             }
+            let names = |differs: Vec<Difference>| differs.into_iter().map(|one| one.name).collect();
+            found.extend(differs.map(names).map(|differs| Good { id: id.clone(), differs }));
             (before, header) = (id, recording.header);
         }
         Ok(found)
@@ -249,12 +277,13 @@ fn check_recording(id: &str, recording: &Recording) -> Result<(), Error> {
         }
         "running" | "waiting" | "new" => format!("it is {status}: wait until it has ended"),
         _ if recording.nodes.is_empty() => "no node ran in it".to_owned(),
+        _ if has_no_end(recording) => format!("it ended as {status} without an error of a node"),
         _ => match recording.incomplete {
             Some(Incomplete::Items) => {
                 format!("the recorded items that it would need have more than {} MB", ITEMS_BYTES / 1024 / 1024)
             }
             Some(Incomplete::LargeItem) => {
-                "one of its items has more than 1 MB, and half of a surrogate pair in it (or U+FFFD)".to_owned()
+                "one of its items has more than 1 MB, and half of a surrogate pair in it".to_owned()
             }
             Some(Incomplete::Disk(cause)) => format!("a temporary file for its items cannot be written ({cause})"),
             Some(Incomplete::Runs) => "it has more runs or items than can be compared".to_owned(),
@@ -262,6 +291,25 @@ fn check_recording(id: &str, recording: &Recording) -> Result<(), Error> {
         },
     };
     Err(Error::FailedPrecondition(format!("Execution '{id}' cannot be run again: {problem}. Nothing was created.")))
+}
+
+/// Whether an execution neither succeeded nor failed at a node: what its nodes would have returned is not known.
+fn has_no_end(recording: &Recording) -> bool {
+    let is_success = match recording.header.status.as_deref() {
+        Some(status) => status == "success",
+        None => recording.error.is_none(),
+    };
+    !is_success && failure(recording).is_none()
+}
+
+/// What to do while another proof runs.
+fn busy(error: n8n::Error) -> Error {
+    match error {
+        n8n::Error::Locked(why) => Error::FailedPrecondition(format!(
+            "Another proof is running, and only one can: {why}. Nothing was created."
+        )),
+        error => error.into(),
+    }
 }
 
 /// The trigger that ran.

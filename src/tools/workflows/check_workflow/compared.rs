@@ -21,15 +21,17 @@ pub(super) struct CheckedNode {
 /// different, as n8n ran it.
 pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>) -> Vec<CheckedNode> {
     if let Some(executed) = executed {
-        for node in &mut now.nodes {
-            let (Some(saved), Some(ran)) = (same_node(&then.nodes, node), same_node(&executed.nodes, node)) else {
-                continue;
-            };
+        let both = |node: &ParsedNode| {
+            Some((same_node(&then.nodes, node, &now.nodes)?, same_node(&executed.nodes, node, &now.nodes)?))
+        };
+        let both: Vec<_> = now.nodes.iter().map(both).collect();
+        for (node, both) in now.nodes.iter_mut().zip(both) {
+            let Some((saved, ran)) = both else { continue };
             node.texts.retain(|text| !is_hidden(saved, ran, &text.pointer));
         }
     }
-    let before: Before =
-        now.nodes.iter().filter_map(|node| Some((node.name.clone(), same_node(&then.nodes, node)?))).collect();
+    let old = |node: &ParsedNode| Some((node.name.clone(), same_node(&then.nodes, node, &now.nodes)?));
+    let before: Before = now.nodes.iter().filter_map(old).collect();
     let stale = stale(&now, then, &before);
     let is_current = |name: &String| !stale.contains(name);
     let beside = |node: &ParsedNode| {

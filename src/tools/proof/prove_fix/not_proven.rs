@@ -1,0 +1,107 @@
+//! What a verdict does not cover, in sentences.
+
+use super::Case;
+use super::verdict::differences_of_control;
+use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
+use crate::toolkit::Locale;
+use crate::tools::proof::differences::Difference;
+use crate::tools::proof::revisions::Revisions;
+use crate::workflow::parsed::ParsedNode;
+use crate::workflow::replay::{DATE_TIME, depends_on_more_than_items, runs_for_real};
+
+/// What is not proven by the control and the changed copy.
+pub(super) fn not_proven(case: &Case<'_>, control: &Recording, now: &Recording, differs: &[Difference]) -> Vec<String> {
+    let mut sentences: Vec<_> = of_base(case.locale, case.revisions).into_iter().collect();
+    let mut say = |ja: String, en: String| sentences.push(case.locale.choose(ja, en));
+    if case.recording.header.retry_of.is_some() {
+        say(
+            "この実行は再試行です。最初のノードは別のバージョンのワークフローで実行された可能性があります。".to_owned(),
+            "The execution is a retry: its first nodes may have run another version of the workflow.".to_owned(),
+        );
+    }
+    // Of the unchanged workflow alone, they are the answer.
+    let in_control = if case.revisions.is_original() { Vec::new() } else { differences_of_control(control, case) };
+    let in_control = in_control.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ");
+    if !in_control.is_empty() {
+        say(
+            format!("変更前のワークフローが記録と同じ動作をしなかったノード: {in_control}。"),
+            format!("The unchanged workflow did not do the same again at: {in_control}."),
+        );
+    }
+    let other_input = with_other_input(case, now).join(", ");
+    if !other_input.is_empty() {
+        say(
+            format!(
+                "記録と異なる入力に対して記録から応答したノード: {other_input}。後続の結果はその記録に基づいています。"
+            ),
+            format!(
+                "Answered from the recording, with other input than recorded: {other_input}. What follows rests on their recorded answers."
+            ),
+        );
+    }
+    let depends = depend_on_more(case, now, differs).join(", ");
+    if !depends.is_empty() {
+        say(
+            format!("時刻、乱数など、アイテム以外のものに依存するノード: {depends}。"),
+            format!("Depend on the time, chance or something else outside of the items: {depends}."),
+        );
+    }
+    sentences
+}
+
+/// What cannot be told without the version that ran.
+pub(super) fn of_base(locale: Locale, revisions: &Revisions) -> Option<String> {
+    (revisions.is_snapshot && !revisions.is_original()).then(|| {
+        locale.choose(
+            "実行されたバージョンが n8n にないため、その後にノードから削除されたパラメーターは、変更として検出されないことがあります。",
+            "n8n does not have the version that ran, so parameters that were removed from nodes since then may not count as changes.",
+        )
+        .to_owned()
+    })
+}
+
+/// Copies that could not be removed.
+pub(super) fn of_left(locale: Locale, left: &[String]) -> Option<String> {
+    let ids = left.join(", ");
+    (!ids.is_empty()).then(|| {
+        locale.choose(
+            format!("ワークフローのコピーが n8n に残っています: {ids}。削除してください。10 分後以降の prove_fix も削除します。"),
+            format!("A copy was left in n8n: workflow {ids}. Delete it; prove_fix also does, 10 minutes later."),
+        )
+    })
+}
+
+/// The nodes that were answered from the recording, with other input than recorded.
+fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
+    let Case { recording, revisions, played, .. } = *case;
+    let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
+        let sorted = |run: &RecordedRun| {
+            let mut items = recording.received(run)?;
+            items.sort_unstable();
+            Some(items)
+        };
+        node.runs.iter().map(sorted).collect()
+    };
+    let has_other_input = |(name, node): &(&String, &RecordedNode)| {
+        let again = revisions.name_now(name).and_then(|name| now.nodes.get(name)).filter(|_| played.contains(*name));
+        let is_fed = node.runs.first().is_some_and(|run| !run.sources.is_empty());
+        is_fed && again.is_some_and(|again| received(recording, node) != received(now, again))
+    };
+    recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect()
+}
+
+/// The nodes that ran for real and depend on more than their items.
+fn depend_on_more<'a>(case: &Case<'a>, now: &Recording, differs: &[Difference]) -> Vec<&'a str> {
+    let Case { revisions, played, .. } = *case;
+    let ran_for_real = |node: &&ParsedNode| {
+        let is_real = revisions.name_then(&node.name).map_or(runs_for_real(node), |then| !played.contains(then));
+        is_real && now.nodes.contains_key(&node.name)
+    };
+    // One without a date takes the current one, which only its items show.
+    let has_other_date = |node: &ParsedNode| {
+        node.is(DATE_TIME) && revisions.is_original() && differs.iter().any(|one| one.name == node.name)
+    };
+    let nodes = revisions.now.workflow.nodes.iter().filter(ran_for_real);
+    let depends = nodes.filter(|node| depends_on_more_than_items(node) || has_other_date(node));
+    depends.map(|node| node.name.as_str()).collect()
+}
