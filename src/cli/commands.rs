@@ -294,7 +294,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         about: "Find the executions of a store in which a value occurs",
         spelling: Spelling {
             positional: &["text"],
-            renamed: &[("nodeName", "node")],
+            renamed: &[("nodeName", "node"), ("workflowId", "workflow")],
             help: &[
                 COMMON,
                 &[
@@ -334,7 +334,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                     ("limit", "At most this many groups"),
                 ],
             ],
-            renamed: &[("nodeName", "node")],
+            renamed: &[("nodeName", "node"), ("workflowId", "workflow")],
             ..Spelling::OPTIONS
         },
         render: render_many::failures,
