@@ -300,7 +300,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         reads: Reads::Executions,
         spelling: Spelling {
             positional: &["text"],
-            renamed: &[("nodeName", "node")],
+            renamed: &[("nodeName", "node"), ("workflowId", "workflow")],
             help: &[
                 COMMON,
                 &[
@@ -341,7 +341,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                     ("limit", "At most this many groups"),
                 ],
             ],
-            renamed: &[("nodeName", "node")],
+            renamed: &[("nodeName", "node"), ("workflowId", "workflow")],
             ..Spelling::OPTIONS
         },
         render: render_many::failures,

@@ -73,6 +73,10 @@ pub(super) struct Export {
     #[arg(long, value_name = "ID")]
     until_id: Option<i64>,
 
+    /// Stop before the first execution that has not ended: a later export with --after misses nothing
+    #[arg(long)]
+    until_unfinished: bool,
+
     /// Mask the values of known secret keys in items, too
     #[arg(long)]
     redact: bool,
@@ -162,7 +166,8 @@ impl Export {
         };
         let failures = FailureFilter { node: self.failing_node, text: self.error };
         let (masks, reveal, spool) = (self.redact, self.store.reveals(), self.store.spool());
-        Ok(export::Export { store, query, failures, form, masks, reveal, spool })
+        let until_unfinished = self.until_unfinished;
+        Ok(export::Export { store, query, failures, until_unfinished, form, masks, reveal, spool })
     }
 }
 
@@ -230,13 +235,10 @@ fn notes(report: &Report) -> Vec<String> {
         let count = counted(report.too_large, "item has", "items have");
         notes.push(format!("{count} more than 1 MiB: the json of such a row is null."));
     }
-    if report.unfinished > 0 {
+    if let Some(id) = &report.first_unfinished {
         let count = counted(report.unfinished, "execution has", "executions have");
-        notes.push(format!("{count} not ended, and no trace yet."));
-    }
-    if let Some(id) = &report.first_running {
-        let count = counted(report.running, "execution is", "executions are");
-        notes.push(format!("{count} still running, and left out. The first is {id}: export it later by its id."));
+        notes
+            .push(format!("{count} not ended. The first is {id}: export what comes from it on again later (--after)."));
     }
     notes
 }

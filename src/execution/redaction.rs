@@ -15,6 +15,7 @@ use crate::json::{Cursor, Keep, Members, PrunedReader, Pruner, ReadError, member
 const WORKFLOW: Keep = Keep::Members(&[("settings", Keep::Members(&[("redactionPolicy", Keep::Whole)]))]);
 
 const HEADER: Keep = Keep::Members(&[("mode", Keep::Whole)]);
+const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
 
 /// Characters of a policy, a mode or a version; real ones are shorter.
 const VALUE_CHARS: usize = 40;
@@ -106,6 +107,11 @@ pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: impl BufRe
             .is_some_and(|policy| policy_hides(&policy, is_manual)),
     };
     Ok(hides.then_some(Reason::Policy))
+}
+
+/// The id of an execution, for the log.
+pub(super) fn id(header: &[u8]) -> Option<String> {
+    text_of(header, ID, &["id"]).ok().flatten()
 }
 
 fn policy_hides(policy: &str, is_manual: bool) -> bool {

@@ -194,6 +194,8 @@ where
 /// What a search of one of many stored executions found.
 #[derive(Debug)]
 pub enum Searched {
+    /// n8n stored no run data.
+    NoData,
     /// n8n's redaction policy hides its data: whether it has a match is not reported.
     Redacted,
     /// Nothing.
@@ -226,6 +228,9 @@ impl StoredSearch {
     /// It cannot be read.
     pub fn search(&self, execution: StoredExecution<'_>) -> Result<Searched, Error> {
         let mut opened = Opened::new(execution)?;
+        if opened.is_empty()? {
+            return Ok(Searched::NoData);
+        }
         if opened.redaction.is_some() {
             return Ok(Searched::Redacted);
         }
@@ -264,7 +269,11 @@ impl<'a> Opened<'a> {
         if !opened.is_empty()? {
             let workflow = InOrder::new(&mut opened.workflow);
             let redaction = redaction::reason(&mut opened.text, header, workflow);
-            opened.redaction = opened.named(redaction)?.filter(|_| !reveal);
+            opened.redaction = opened.named(redaction)?;
+        }
+        if reveal && opened.redaction.take().is_some() {
+            let id = redaction::id(header).unwrap_or_default();
+            tracing::warn!(execution = id, "shown with --reveal: n8n redacts it");
         }
         Ok(opened)
     }

@@ -47,6 +47,8 @@ pub struct Export {
     pub query: Query,
     /// Selects failed executions; all are exported if it is empty.
     pub failures: FailureFilter,
+    /// Whether to end before the first execution that has not ended, so that nothing is missing before the last one.
+    pub until_unfinished: bool,
     /// The form of the output.
     pub form: Form,
     /// Whether secrets in items are masked.
@@ -92,12 +94,10 @@ pub struct Report {
     pub first_unreadable: Option<(String, String)>,
     /// How many items are larger than 1 MiB: their rows have no `json`.
     pub too_large: u64,
-    /// How many executions have no trace yet, because they did not end.
+    /// How many executions have not ended, so that they are missing or will change, and the first of them.
     pub unfinished: u64,
-    /// How many executions are still running and were left out, and the first of them.
-    pub running: u64,
-    /// See [`running`](Self::running).
-    pub first_running: Option<String>,
+    /// See [`unfinished`](Self::unfinished).
+    pub first_unfinished: Option<String>,
 }
 
 /// Why an export ended early.
@@ -155,36 +155,50 @@ impl Export {
             Form::Traces | Form::Requests => {
                 let projection = RunRowsProjection { model_calls: true, space };
                 let is_line = self.form == Form::Traces;
-                self.each(
-                    &projection,
-                    cancel,
-                    progress,
-                    &mut out,
-                    |out, Read { listed, view, .. }, report| match view {
-                        Ok(_) if !otlp::has_ended(&listed) => {
-                            report.unfinished += 1;
-                            Ok(())
-                        }
-                        Ok(view) => otlp::spans(out, &listed, view, is_line),
-                        Err(_) => Ok(()),
-                    },
-                )?
+                self.each(&projection, cancel, progress, &mut out, |out, Read { listed, view, .. }, _| match view {
+                    Ok(_) if !otlp::has_ended(&listed) => Ok(()),
+                    Ok(view) => otlp::spans(out, &listed, view, is_line),
+                    Err(_) => Ok(()),
+                })?
             }
         };
         out.flush()?;
         if self.query.status.is_none() && self.failures.is_empty() {
-            self.add_running(&mut report, cancel)?;
+            self.add_unfinished(&mut report, out.until.as_deref(), cancel)?;
         }
         Ok(report)
     }
 
-    /// Adds what was left out because it is still running.
-    fn add_running(&self, report: &mut Report, cancel: &CancellationToken) -> Result<(), store::Error> {
-        let status = Some("running".to_owned());
-        let running = Query { status, oldest_first: true, limit: 1, ..self.query.clone() };
-        report.running = self.store.count(&running, cancel)?;
-        report.first_running = self.store.list(&running, cancel)?.first().map(|first| first.row.id().to_owned());
+    /// Adds what has not ended. What was started after a certain time counts only before the last execution: what is after
+    /// that comes with the next export.
+    fn add_unfinished(
+        &self,
+        report: &mut Report,
+        last: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Result<(), store::Error> {
+        let last = last.and_then(|id| id.parse::<i64>().ok()).or(self.query.above).map_or(0, |id| id + 1);
+        let below = if self.query.started_before.is_some() { Some(last) } else { self.query.below };
+        let unfinished = Query { below, ..self.unfinished() };
+        report.unfinished = self.store.count(&unfinished, cancel)?;
+        report.first_unfinished = self.first_id(&unfinished, cancel)?;
         Ok(())
+    }
+
+    /// The executions that have not ended, the oldest first.
+    fn unfinished(&self) -> Query {
+        Query {
+            unfinished: true,
+            status: None,
+            started_before: None,
+            oldest_first: true,
+            limit: 1,
+            ..self.query.clone()
+        }
+    }
+
+    fn first_id(&self, query: &Query, cancel: &CancellationToken) -> Result<Option<String>, store::Error> {
+        Ok(self.store.list(query, cancel)?.first().map(|first| first.row.id().to_owned()))
     }
 
     /// Reads each execution, the oldest first, and passes it to `write`.
@@ -201,7 +215,13 @@ impl Export {
     {
         let (mut report, mut bytes) = (Report::default(), 0);
         progress.set(Stage::Reading { bytes, total: None });
-        let mut walk = Walk::new(self, cancel);
+        let mut query = self.query.clone();
+        if self.until_unfinished
+            && let Some(first) = self.first_id(&self.unfinished(), cancel)?.and_then(|id| id.parse().ok())
+        {
+            query.below = Some(query.below.map_or(first, |below| below.min(first)));
+        }
+        let mut walk = Walk::new(self, query, cancel);
         while let Some(batch) = walk.next(projection)? {
             for read in batch {
                 let id = read.listed.row.id().to_owned();

@@ -34,10 +34,10 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(export: &'a Export, cancel: &'a CancellationToken) -> Self {
-        let Export { store, query, failures, reveal, .. } = export;
+    pub(super) fn new(export: &'a Export, query: Query, cancel: &'a CancellationToken) -> Self {
+        let Export { store, failures, reveal, .. } = export;
         let failed = query.failed || !failures.is_empty();
-        let query = Query { oldest_first: true, failed, ..query.clone() };
+        let query = Query { oldest_first: true, failed, ..query };
         Self { store, query, failures, reveal: *reveal, cancel, is_done: false }
     }
 
@@ -89,10 +89,7 @@ impl<P: StoredProjection> Visitor for Batch<'_, P> {
     type View = Measured<P::View>;
 
     fn read(&self, execution: Execution<'_>) -> Self::View {
-        let Execution { row, header, workflow, mut data } = execution;
-        if self.reveal {
-            tracing::warn!(execution = row.id(), "shown with --reveal: nothing is redacted");
-        }
+        let Execution { header, workflow, mut data, .. } = execution;
         let bytes = data.source().len();
         let mut stored = StoredExecution { header, workflow, data, reveal: self.reveal };
         if !self.failures.is_empty() {

@@ -14,10 +14,11 @@ const REMAINING: &str = "x-ratelimit-remaining";
 /// The part of n8n's limit that is left to others.
 const LEFT_TO_OTHERS: u64 = 10;
 
-/// Limits of one question, and how much of them was used. Cached bodies are free.
+/// Limits of one question, and how much of them was used.
 #[derive(Debug)]
 pub struct Allowance {
     limits: AllowanceLimits,
+    requests: AtomicU64,
     bodies: AtomicU64,
     bytes: AtomicU64,
     waited_ms: AtomicU64,
@@ -27,7 +28,9 @@ pub struct Allowance {
 /// What one question may take.
 #[derive(Clone, Copy, Debug)]
 pub struct AllowanceLimits {
-    /// Bodies of executions that are requested.
+    /// Requests of all kinds, repeated ones included.
+    pub requests: u64,
+    /// Bodies of executions that are requested; to ask whether one in the cache is unchanged counts as much.
     pub bodies: u64,
     /// Bytes of all of them.
     pub bytes: u64,
@@ -41,7 +44,8 @@ impl Allowance {
     /// Nothing was used yet.
     pub fn new(limits: AllowanceLimits) -> Self {
         let none = || AtomicU64::new(0);
-        Self { limits, bodies: none(), bytes: none(), waited_ms: none(), is_rate_low: AtomicBool::new(false) }
+        let is_rate_low = AtomicBool::new(false);
+        Self { limits, requests: none(), bodies: none(), bytes: none(), waited_ms: none(), is_rate_low }
     }
 
     /// Whether little is left of n8n's rate limit.
@@ -51,10 +55,19 @@ impl Allowance {
 
     /// Whether no more bodies are admitted.
     pub fn is_used_up(&self) -> bool {
-        let AllowanceLimits { bodies, bytes, .. } = self.limits;
+        let AllowanceLimits { requests, bodies, bytes, .. } = self.limits;
         self.is_rate_low()
+            || self.requests.load(Ordering::Relaxed) >= requests
             || self.bodies.load(Ordering::Relaxed) >= bodies
             || self.bytes.load(Ordering::Relaxed) >= bytes
+    }
+
+    /// Admits one more request, of whatever kind.
+    pub(super) fn admit_request(&self) -> Result<(), Error> {
+        if self.is_rate_low() || self.requests.fetch_add(1, Ordering::Relaxed) >= self.limits.requests {
+            return Err(Error::AllowanceUsedUp);
+        }
+        Ok(())
     }
 
     /// Admits one more body.
@@ -103,7 +116,8 @@ mod tests {
     use super::*;
 
     fn allowance() -> Allowance {
-        Allowance::new(AllowanceLimits { bodies: 2, bytes: 100, body_bytes: 60, wait: Duration::from_secs(5) })
+        let wait = Duration::from_secs(5);
+        Allowance::new(AllowanceLimits { requests: 3, bodies: 2, bytes: 100, body_bytes: 60, wait })
     }
 
     #[test]
@@ -113,6 +127,8 @@ mod tests {
         assert!(matches!(allowance.receive(1, 60), Err(Error::BodyLetGo)));
         assert!(allowance.receive(60, 0).is_ok() && matches!(allowance.receive(41, 0), Err(Error::AllowanceUsedUp)));
         assert!(allowance.admit_length(Some(60)).is_ok() && allowance.admit_length(Some(61)).is_err());
+        let admitted = [(); 4].map(|()| allowance.admit_request().is_ok());
+        assert_eq!(admitted, [true, true, true, false]);
         assert!(allowance.may_wait(Duration::from_secs(5)) && !allowance.may_wait(Duration::from_millis(1)));
     }
 
@@ -124,7 +140,7 @@ mod tests {
             allowance.note(
                 &headers.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect(),
             );
-            assert_eq!(allowance.is_rate_low(), is_low, "{remaining}");
+            assert_eq!((allowance.is_rate_low(), allowance.admit_request().is_err()), (is_low, is_low), "{remaining}");
         }
     }
 }

@@ -93,6 +93,9 @@ impl Client {
         let cache = &caching.cache;
         let Some(entry) = find(cache, name).await else { return Ok(None) };
         let age = entry.age().filter(|_| caching.offline);
+        if let Some(allowance) = self.allowance().filter(|_| !caching.offline) {
+            allowance.admit()?;
+        }
         let is_right = if caching.offline { Ok(true) } else { self.is_unchanged(&entry, &request.id, progress).await };
         if !matches!(is_right, Ok(true)) {
             remove(cache, name).await;

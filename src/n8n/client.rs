@@ -178,6 +178,9 @@ impl Client {
 
     /// Sends a request once.
     pub(super) async fn send_once(&self, request: &Request<'_>) -> Result<Response, AttemptError> {
+        if let Some(allowance) = self.allowance() {
+            allowance.admit_request().map_err(AttemptError::Final)?;
+        }
         let http = self.http().await.map_err(AttemptError::Final)?;
         let http = if request.writes() { &http.writes } else { &http.reads };
         // Such an id names nothing in n8n.

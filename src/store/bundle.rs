@@ -15,9 +15,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::Cancellable;
 use super::error::{BUNDLE, Error};
 use super::session::{Contents, MAX_WORKFLOW_BYTES};
+use super::{Cancellable, Limit};
 use crate::json::{InOrder, ReadAt, ReadError, check};
 
 /// Before the text.
@@ -72,7 +72,8 @@ pub(super) fn open(files: &[PathBuf], id: &str, cancel: &CancellationToken) -> R
 /// As [`open`], except that the data is not read.
 pub(super) fn workflow(files: &[PathBuf], id: &str, cancel: &CancellationToken) -> Result<impl BufRead + use<>, Error> {
     let mut file = first(files, id)?;
-    let Extents { workflow, .. } = Extents::find(&mut Cancellable { text: &mut file, cancel })?;
+    let Extents { workflow, .. } =
+        Extents::find(&mut Cancellable { text: &mut file, limit: Limit { cancel, end: None } })?;
     Ok(InOrder::new(Part { file, extent: workflow }))
 }
 
@@ -88,7 +89,8 @@ fn first(files: &[PathBuf], id: &str) -> Result<File, Error> {
 }
 
 fn contents(mut file: File, cancel: &CancellationToken) -> Result<Contents<'static>, Error> {
-    let Extents { text, workflow } = Extents::find(&mut Cancellable { text: &mut file, cancel })?;
+    let Extents { text, workflow } =
+        Extents::find(&mut Cancellable { text: &mut file, limit: Limit { cancel, end: None } })?;
     let workflow = Part { file: file.try_clone()?, extent: workflow };
     Ok(Contents { workflow: Box::new(workflow), data: Box::new(Part { file, extent: text }), is_escaped: true })
 }
@@ -285,7 +287,7 @@ mod tests {
     fn the_search_for_the_workflow_is_cancelled() {
         let (mut file, cancel) = (Counting::with_workflow("[]", &deceptive(9_000)), CancellationToken::new());
         cancel.cancel();
-        let found = Extents::find(&mut Cancellable { text: &mut file, cancel: &cancel });
+        let found = Extents::find(&mut Cancellable { text: &mut file, limit: Limit { cancel: &cancel, end: None } });
         assert!(matches!(found, Err(Error::Cancelled)));
     }
 

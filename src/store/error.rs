@@ -189,6 +189,9 @@ pub enum Error {
     /// The caller is gone.
     #[error("The call was cancelled.")]
     Cancelled,
+    /// The time of a walk over many executions ended while this one was read.
+    #[error("The time of this call is over. Continue after the last execution that it shows.")]
+    OutOfTime,
 }
 
 impl Error {

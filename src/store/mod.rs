@@ -40,7 +40,7 @@ use std::cell::RefCell;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -173,7 +173,8 @@ impl Store {
     ) -> Result<T, Error> {
         if let Backend::Bundle { file, ids } = &self.0.backend {
             let row = row_of_bundle(id, ids.as_ref())?;
-            return finish(&row, bundle::open(std::slice::from_ref(file), id, cancel)?, cancel, &mut read);
+            let contents = bundle::open(std::slice::from_ref(file), id, cancel)?;
+            return finish(&row, contents, Limit { cancel, end: None }, &mut read);
         }
         let number = number(id)?;
         self.ask(cancel, &mut |session| {
@@ -181,7 +182,7 @@ impl Store {
             if row.is_deleted() && !self.0.with_deleted {
                 return Err(Error::Deleted(id.to_owned()));
             }
-            self.read_row(session, &row, cancel, &mut read)
+            self.read_row(session, &row, Limit { cancel, end: None }, &mut read)
         })
     }
 
@@ -214,6 +215,17 @@ impl Store {
         self.ask(cancel, &mut |session| session::count(session, query, self.0.with_deleted))
     }
 
+    /// When the last of the executions started, whatever the limit of the query; `None` if there are none.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn latest_start(&self, query: &Query, cancel: &CancellationToken) -> Result<Option<String>, Error> {
+        if let Backend::Bundle { .. } = &self.0.backend {
+            return Ok(None);
+        }
+        self.ask(cancel, &mut |session| session::latest_start(session, query, self.0.with_deleted))
+    }
+
     /// Whether executions are shown that n8n has soft-deleted.
     pub fn shows_deleted(&self) -> bool {
         self.0.with_deleted
@@ -244,19 +256,19 @@ impl Store {
         &self,
         session: &mut dyn Session,
         row: &Row,
-        cancel: &CancellationToken,
+        limit: Limit<'_>,
         read: &mut dyn FnMut(Execution<'_>) -> T,
     ) -> Result<T, Error> {
         let id = row.id();
         let is_abandoned = row.is_running() && session.is_n8n_running() == Some(false);
         let contents = match row.location() {
             row::DataLocation::Database => session.contents(row)?.ok_or_else(|| Error::NoData(id.to_owned()))?,
-            row::DataLocation::Disk => bundle::open(&self.bundles(row), id, cancel)?,
+            row::DataLocation::Disk => bundle::open(&self.bundles(row), id, limit.cancel)?,
             row::DataLocation::Elsewhere(place) => return Err(Error::Elsewhere { id: id.to_owned(), place }),
         };
         match is_abandoned {
-            true => finish(&row.abandoned(), contents, cancel, read),
-            false => finish(row, contents, cancel, read),
+            true => finish(&row.abandoned(), contents, limit, read),
+            false => finish(row, contents, limit, read),
         }
     }
 
@@ -280,8 +292,9 @@ impl Store {
         query: &Query,
         cancel: &CancellationToken,
     ) -> Result<Vec<Listed>, Error> {
-        let Some((workflow_id, id)) = ids else { return Ok(Vec::new()) };
-        let is_other = query.workflow_id.as_ref().is_some_and(|wanted| wanted != workflow_id);
+        let workflow_id = ids.map(|(workflow_id, _)| workflow_id.as_str());
+        let id = ids.map_or(UNKNOWN_ID, |(_, id)| id);
+        let is_other = query.workflow_id.is_some() && query.workflow_id.as_deref() != workflow_id;
         let is_outside =
             |id: i64| query.below.is_some_and(|below| id >= below) || query.above.is_some_and(|above| id <= above);
         let is_after = id.parse().is_ok_and(is_outside);
@@ -290,8 +303,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let workflow = bundle::workflow(&[file.to_owned()], id, cancel)?;
-        let row = Row::of_bundle(id, Some(workflow_id));
-        Ok(vec![Listed { row, workflow_name: name_of(workflow) }])
+        Ok(vec![Listed { row: Row::of_bundle(id, workflow_id), workflow_name: name_of(workflow) }])
     }
 }
 
@@ -299,21 +311,28 @@ impl Store {
 fn finish<T>(
     row: &Row,
     contents: Contents<'_>,
-    cancel: &CancellationToken,
+    limit: Limit<'_>,
     read: &mut dyn FnMut(Execution<'_>) -> T,
 ) -> Result<T, Error> {
     let failure = RefCell::new(None);
-    let watched = |text| Box::new(Watched { text: Cancellable { text, cancel }, failure: &failure });
+    let watched = |text| Box::new(Watched { text: Cancellable { text, limit }, failure: &failure });
     let (header, workflow, text) = (row.header(), watched(contents.workflow), watched(contents.data));
     let data = if contents.is_escaped { Flatted::escaped(text) } else { Flatted::new(text) };
     let done = read(Execution { row, header: &header, workflow, data });
     failure.take().map_or(Ok(done), Err)
 }
 
-/// A text that is read only as long as the question is not cancelled.
+/// How long a text is read: until the question is cancelled, or until this moment.
+#[derive(Clone, Copy)]
+struct Limit<'a> {
+    cancel: &'a CancellationToken,
+    end: Option<Instant>,
+}
+
+/// A text that is read only as long as it may be.
 struct Cancellable<'a, T> {
     text: T,
-    cancel: &'a CancellationToken,
+    limit: Limit<'a>,
 }
 
 impl<T: ReadAt> ReadAt for Cancellable<'_, T> {
@@ -322,8 +341,11 @@ impl<T: ReadAt> ReadAt for Cancellable<'_, T> {
     }
 
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        if self.cancel.is_cancelled() {
+        if self.limit.cancel.is_cancelled() {
             return Err(Error::Cancelled.into());
+        }
+        if self.limit.end.is_some_and(|end| Instant::now() >= end) {
+            return Err(Error::OutOfTime.into());
         }
         self.text.read_at(position, buffer)
     }
@@ -375,6 +397,9 @@ fn row_of_bundle(id: &str, ids: Option<&(String, String)>) -> Result<Row, Error>
         None => Ok(Row::of_bundle(id, None)),
     }
 }
+
+/// The id under which a bundle is listed whose path has none; it can be read under any.
+const UNKNOWN_ID: &str = "0";
 
 const NAME: Keep = Keep::Members(&[("name", Keep::Whole)]);
 

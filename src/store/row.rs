@@ -73,6 +73,11 @@ impl Row {
         self.text("startedAt")
     }
 
+    /// When it started, or was created if it never did, ISO 8601.
+    pub fn began_at(&self) -> Option<&str> {
+        self.started_at().or_else(|| self.text("createdAt"))
+    }
+
     /// When it stopped, ISO 8601.
     pub fn stopped_at(&self) -> Option<&str> {
         self.text("stoppedAt")
@@ -148,7 +153,7 @@ fn member(kind: Kind, value: Option<String>) -> Value {
 }
 
 /// `2026-11-21 02:03:56.140` as n8n's API shows it.
-fn iso(date: &str) -> String {
+pub(super) fn iso(date: &str) -> String {
     let date = date.replacen(' ', "T", 1);
     if date.ends_with('Z') { date } else { date + "Z" }
 }

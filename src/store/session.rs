@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::error::Error;
-use super::row::Row;
+use super::row::{Row, iso};
 use super::sql::{Query, SqlParameter, Tables};
 use crate::json::ReadAt;
 
@@ -99,16 +99,35 @@ pub(super) fn execution(session: &mut dyn Session, id: i64) -> Result<Option<Row
 
 /// How many executions there are, whatever the limit.
 pub(super) fn count(session: &mut dyn Session, query: &Query, with_deleted: bool) -> Result<u64, Error> {
-    let (statement, parameters) = session.tables().count(query, with_deleted);
-    let mut count = 0;
-    session.query(&statement, &parameters, &mut |values| {
-        count = values.into_iter().flatten().find_map(|count| count.parse().ok()).unwrap_or(0);
-        Ok(())
-    })?;
-    Ok(count)
+    let statement = session.tables().count(query, with_deleted);
+    Ok(value(session, statement)?.and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
-/// A page of executions, newest first, each with a JSON object that has the workflow's name, if there is one.
+/// When the last of the executions started, whatever the limit; `None` if there are none.
+pub(super) fn latest_start(
+    session: &mut dyn Session,
+    query: &Query,
+    with_deleted: bool,
+) -> Result<Option<String>, Error> {
+    let statement = session.tables().latest_start(query, with_deleted);
+    Ok(value(session, statement)?.map(|date| iso(&date)))
+}
+
+/// The value of a query that has one.
+fn value(
+    session: &mut dyn Session,
+    (statement, parameters): (String, Vec<SqlParameter>),
+) -> Result<Option<String>, Error> {
+    let mut found = None;
+    session.query(&statement, &parameters, &mut |values| {
+        check_values(&values)?;
+        found = values.into_iter().flatten().next();
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A page of executions, newest first, each with the name of its workflow, if it has one.
 pub(super) fn list(
     session: &mut dyn Session,
     query: &Query,

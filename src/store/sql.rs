@@ -62,6 +62,12 @@ const DATA_COLUMNS: [&str; 3] = ["executionId", "workflowData", "data"];
 /// The largest workflow whose name is looked for in a list, bytes.
 const LISTED_WORKFLOW_BYTES: u64 = 4 * 1024 * 1024;
 
+/// How much PostgreSQL sends of a workflow whose name is not among its first members, characters.
+const SENT_WORKFLOW_CHARS: u64 = 256 * 1024;
+
+/// A workflow up to its name, before which only strings, numbers and literals stand: how n8n writes it.
+const UP_TO_NAME: &str = r#"E'^[{](?:"[^"]*":(?:"(?:[^"\\\\]|\\\\.)*"|[^"{[]*),)*"name":"(?:[^"\\\\]|\\\\.)*"'"#;
+
 /// The dialect of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -86,8 +92,10 @@ pub struct Query {
     pub workflow_id: Option<String>,
     /// Only executions with this status; without it, running ones are left out, as in n8n's API.
     pub status: Option<String>,
-    /// Only executions that did not end well.
+    /// Only executions that did not end well. One that never started counts from when it was created, here and in the next.
     pub failed: bool,
+    /// Only executions that have not ended: those that run, wait, or are queued.
+    pub unfinished: bool,
     /// Only executions started at this time or later, ISO 8601.
     pub started_after: Option<String>,
     /// Only executions started at this time or earlier, ISO 8601.
@@ -175,15 +183,15 @@ impl Tables {
         self.spoken(&format!("SELECT {} FROM {} e WHERE {id}", self.selected(), self.table(EXECUTIONS)))
     }
 
-    /// A page of executions, newest first unless asked otherwise: [`columns`](Self::columns), as text, and a JSON object with the
-    /// workflow's name.
+    /// A page of executions, newest first unless asked otherwise: [`columns`](Self::columns), as text, and the beginning of
+    /// the workflow, in which its name stands.
     pub(super) fn list(&self, query: &Query, with_deleted: bool) -> (String, Vec<SqlParameter>) {
         let filters = self.filters(query, with_deleted);
         let (executions, data) = (self.table(EXECUTIONS), self.table(DATA));
         let statement = format!(
             r#"SELECT {}, {} FROM {executions} e LEFT JOIN {data} d ON d."executionId" = e."id"{} ORDER BY e."id" {} LIMIT {}"#,
             self.selected(),
-            self.workflow_name(),
+            self.named_workflow(),
             filters.clause(),
             if query.oldest_first { "ASC" } else { "DESC" },
             query.limit,
@@ -198,6 +206,21 @@ impl Tables {
         (self.spoken(&format!("SELECT CAST(count(*) AS text) FROM {executions} e{clause}")), filters.parameters)
     }
 
+    /// When the last of the executions started, whatever the limit, as text.
+    pub(super) fn latest_start(&self, query: &Query, with_deleted: bool) -> (String, Vec<SqlParameter>) {
+        let filters = self.filters(query, with_deleted);
+        let (latest, executions) = (self.text_of_date(&format!("max({})", self.start(query))), self.table(EXECUTIONS));
+        (self.spoken(&format!("SELECT {latest} FROM {executions} e{}", filters.clause())), filters.parameters)
+    }
+
+    /// When an execution started.
+    fn start(&self, query: &Query) -> &'static str {
+        match (query.failed || query.unfinished) && self.has("createdAt") {
+            true => r#"COALESCE(e."startedAt", e."createdAt")"#,
+            false => r#"e."startedAt""#,
+        }
+    }
+
     fn filters(&self, query: &Query, with_deleted: bool) -> Filters {
         let mut filters = Filters::default();
         match (query.deleted, self.has("deletedAt")) {
@@ -209,13 +232,13 @@ impl Tables {
         filters.compare(r#"e."workflowId" ="#, "text", query.workflow_id.as_deref());
         match &query.status {
             Some(status) => filters.compare(r#"e."status" ="#, "text", Some(status)),
-            None if query.failed => filters.add(r#"e."status" NOT IN ('success', 'new', 'running', 'waiting')"#),
+            None if query.unfinished => filters.add(r#"e."status" IN ('new', 'running', 'waiting')"#),
+            None if query.failed => filters.add(r#"e."status" IN ('error', 'crashed', 'canceled')"#),
             None => filters.add(r#"e."status" <> 'running'"#),
         }
-        for (compared, date) in
-            [("e.\"startedAt\" >=", &query.started_after), ("e.\"startedAt\" <=", &query.started_before)]
-        {
-            filters.compare(compared, self.date(), date.as_deref().and_then(|date| self.stored_date(date)).as_deref());
+        for (compared, date) in [(">=", &query.started_after), ("<=", &query.started_before)] {
+            let date = date.as_deref().and_then(|date| self.stored_date(date));
+            filters.compare(&format!("{} {compared}", self.start(query)), self.date(), date.as_deref());
         }
         if query.without_manual {
             filters.add(r#"e."mode" <> 'manual'"#);
@@ -255,24 +278,32 @@ impl Tables {
     }
 
     fn selected(&self) -> String {
-        let expression = |column: &&Column| match (column.kind, &self.dialect) {
-            (Kind::Date, Dialect::Postgres { .. }) => format!(
-                r#"to_char(CAST(e."{}" AS timestamptz) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')"#,
-                column.name
-            ),
+        let expression = |column: &&Column| match column.kind {
+            Kind::Date => self.text_of_date(&format!("e.{}", quoted(column.name))),
             _ => format!(r#"CAST(e."{}" AS text)"#, column.name),
         };
         self.columns.iter().map(expression).collect::<Vec<_>>().join(", ")
     }
 
-    fn workflow_name(&self) -> String {
+    fn text_of_date(&self, date: &str) -> String {
+        match self.dialect {
+            Dialect::Sqlite => format!("CAST({date} AS text)"),
+            Dialect::Postgres { .. } => {
+                format!("to_char(CAST({date} AS timestamptz) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')")
+            }
+        }
+    }
+
+    fn named_workflow(&self) -> String {
         match self.dialect {
             Dialect::Sqlite => format!(
                 r#"CASE WHEN octet_length(d."workflowData") <= {LISTED_WORKFLOW_BYTES} THEN d."workflowData" END"#
             ),
-            Dialect::Postgres { .. } => {
-                r#"CAST(json_build_object('name', CAST(d."workflowData" AS json)->'name') AS text)"#.to_owned()
-            }
+            // PostgreSQL's own `->` fails at a lone surrogate or a zero anywhere in the document.
+            Dialect::Postgres { .. } => format!(
+                r#"COALESCE(substring(left(CAST(d."workflowData" AS text), 1024) FROM {UP_TO_NAME}) || '}}',
+                   left(CAST(d."workflowData" AS text), {SENT_WORKFLOW_CHARS}))"#
+            ),
         }
     }
 

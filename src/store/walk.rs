@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::error::Error;
-use super::row::Row;
+use super::row::{DataLocation, Row};
 use super::session::{self, Looked, Session};
 use super::sql::Query;
-use super::{Backend, Execution, Listed, Store};
+use super::{Backend, Execution, Limit, Listed, Store, name_of};
+use crate::json::InOrder;
 
 /// Executions in the first batch, which shows soon what is among the newest, and in the largest one.
 const FIRST_BATCH: u64 = 100;
@@ -24,7 +25,7 @@ pub struct Walk {
     pub most: u64,
     /// Until this many hits were found.
     pub hits: u64,
-    /// How long it may take; the clock is checked after each execution.
+    /// How long it may take: an execution during which this time ends is not visited, unless it is the first one.
     pub time: Duration,
     /// Where the database can search: only executions that contain one of these texts are read. All are read if this is
     /// empty.
@@ -69,6 +70,20 @@ impl<V> Visit<V> {
     }
 }
 
+impl<V> Visit<Option<V>> {
+    /// The view, or why there is none; `None` as a view stands for data that cannot be read.
+    ///
+    /// # Errors
+    /// The execution was not read.
+    pub fn read(self) -> Result<V, Unread> {
+        match self {
+            Self::Read(view) => view.ok_or(Unread::Unreadable),
+            Self::Unread(reason) => Err(reason),
+            Self::WithoutText => Err(Unread::Unreadable),
+        }
+    }
+}
+
 /// Why one of many executions cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
@@ -97,11 +112,15 @@ struct Batch<V> {
     is_last: bool,
 }
 
-/// When a batch ends: after this many hits, or at this moment.
+/// When a batch ends: after this many hits, or at this moment, but not before the first execution of the walk.
 struct Until {
     hits: u64,
     end: Instant,
+    has_begun: bool,
 }
+
+/// A visit, and the name of the workflow if the row does not have it.
+type Named<V> = (Option<String>, Visit<V>);
 
 impl Store {
     /// Walks over executions. Returns the last one that was visited, unless none are left after it.
@@ -115,24 +134,25 @@ impl Store {
         visitor: &mut V,
     ) -> Result<Option<Row>, Error> {
         let mut query = Query { limit: FIRST_BATCH, ..walk.query.clone() };
-        let (mut until, mut left) = (Until { hits: walk.hits, end: Instant::now() + walk.time }, walk.most);
+        let mut until = Until { hits: walk.hits, end: Instant::now() + walk.time, has_begun: false };
+        let (mut left, mut last) = (walk.most, None);
         loop {
             query.limit = query.limit.min(left);
             let Batch { visited, is_last } = self.batch(&query, walk, &until, cancel, visitor)?;
             left -= visited.len() as u64;
-            let mut last = None;
             for (listed, visit) in visited {
                 until.hits -= u64::from(matches!(&visit, Visit::Read(view) if visitor.is_hit(view)));
                 last = Some(listed.row.clone());
                 visitor.take(listed, visit);
             }
-            if is_last || last.is_none() {
+            if is_last {
                 return Ok(None);
             }
             if until.hits == 0 || left == 0 || Instant::now() >= until.end {
                 return Ok(last);
             }
-            let last = last.and_then(|row| row.id().parse().ok());
+            until.has_begun = true;
+            let last = last.as_ref().and_then(|row: &Row| row.id().parse().ok());
             match query.oldest_first {
                 true => query.above = last,
                 false => query.below = last,
@@ -158,13 +178,18 @@ impl Store {
             let visited = listed.into_iter().map(read).collect::<Result<_, Error>>()?;
             return Ok(Batch { visited, is_last: true });
         }
+        // One more shows whether there are others after them.
+        let query = &Query { limit: query.limit + 1, ..query.clone() };
         self.ask(cancel, &mut |session| {
-            let rows = session::list(session, query, self.0.with_deleted)?;
+            let mut rows = session::list(session, query, self.0.with_deleted)?;
             let is_short = (rows.len() as u64) < query.limit;
+            rows.truncate(usize::try_from(query.limit - 1).unwrap_or(usize::MAX));
             let visited = self.visit_rows(session, &rows, &walk.texts, until, cancel, visitor)?;
             let is_last = is_short && visited.len() == rows.len();
-            let listed = rows.into_iter().map(|(row, workflow_name)| Listed { row, workflow_name });
-            Ok(Batch { visited: listed.zip(visited).collect(), is_last })
+            let visited = visited.into_iter().zip(rows).map(|((name, visit), (row, workflow_name))| {
+                (Listed { row, workflow_name: workflow_name.or(name) }, visit)
+            });
+            Ok(Batch { visited: visited.collect(), is_last })
         })
     }
 
@@ -177,19 +202,30 @@ impl Store {
         until: &Until,
         cancel: &CancellationToken,
         visitor: &V,
-    ) -> Result<Vec<Visit<V::View>>, Error> {
+    ) -> Result<Vec<Named<V::View>>, Error> {
         let (mut visited, mut hits) = (Vec::new(), 0);
         let mut looked = Looked::default();
-        for (at, (row, _)) in rows.iter().enumerate() {
+        for (at, (row, name)) in rows.iter().enumerate() {
             if !texts.is_empty() && at == looked.executions {
                 let Looked { executions, without } = session.without_texts(&rows[at..], texts)?;
                 looked = Looked { executions: at + executions, without };
             }
-            visited.push(match looked.without.contains(row.id()) {
-                true => Visit::WithoutText,
-                false => visit(self.read_row(session, row, cancel, &mut |execution| visitor.read(execution)))?,
-            });
-            hits += u64::from(matches!(visited.last(), Some(Visit::Read(view)) if visitor.is_hit(view)));
+            if looked.without.contains(row.id()) {
+                visited.push((None, Visit::WithoutText));
+            } else {
+                let end = (until.has_begun || at > 0).then_some(until.end);
+                let is_nameless = name.is_none() && row.location() == DataLocation::Disk;
+                let mut name = None;
+                let read = self.read_row(session, row, Limit { cancel, end }, &mut |mut execution| {
+                    name = is_nameless.then(|| name_of(InOrder::new(&mut execution.workflow))).flatten();
+                    visitor.read(execution)
+                });
+                if matches!(read, Err(Error::OutOfTime)) {
+                    break;
+                }
+                visited.push((name, visit(read)?));
+            }
+            hits += u64::from(matches!(visited.last(), Some((_, Visit::Read(view))) if visitor.is_hit(view)));
             if hits == until.hits || Instant::now() >= until.end {
                 break;
             }

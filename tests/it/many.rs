@@ -149,6 +149,9 @@ fn what_moved_is_said_with_the_execution_and_the_edit() {
     let data = trend(&quiet, &[]);
     assert_eq!((&data["moved"], &data["steady"], &data["tooFew"]), (&json!([]), &json!(3), &json!([])), "{data}");
     assert_eq!((&data["before"]["executions"], &data["after"]["executions"]), (&json!(168), &json!(24)));
+    let found = find(&quiet, &["--path", "n"]);
+    assert_eq!(ids(&found).len(), 20);
+    assert!(n8n_lens::budget::count(&found.to_string()) <= 1500, "{found}");
 
     let slow = N8nFolder::wal();
     moving(&slow, |id, body| {
@@ -185,9 +188,70 @@ fn what_moved_is_said_with_the_execution_and_the_edit() {
         "{data}"
     );
     assert_eq!((data["moved"].as_array().unwrap().len(), &data["steady"], &data["tooFew"]), (1, &json!(2), &json!([])));
+    assert!(n8n_lens::budget::count(&data.to_string()) <= 300, "{data}");
     // A longer period has too few earlier ones.
     let data = trend(&slow, &["--period", "7d"]);
     assert_eq!((&data["moved"], data["tooFew"].as_array().unwrap().len()), (&json!([]), 3), "{data}");
+}
+
+#[test]
+fn what_was_not_read_is_neither_stopped_nor_a_group() {
+    let store = N8nFolder::wal();
+    // A node runs only in what is read of the seven days; in the last one, the data is in an object store or lost.
+    moving(&store, |id, body| {
+        if id >= 24 * 7 {
+            body["storedAt"] = json!(if id % 2 == 0 { "s3" } else { "fs" });
+            body["status"] = json!(if id % 8 == 0 { "error" } else { "success" });
+        }
+    });
+    let trend = || ask(store.path(), &["trend", "w", "--until", "2026-10-08T23:59:59Z"])["data"].clone();
+    let data = trend();
+    assert_eq!((&data["moved"], &data["tooFew"]), (&json!([]), &json!([])), "{data}");
+    assert_eq!((&data["before"]["executions"], &data["after"]["executions"]), (&json!(168), &json!(0)), "{data}");
+    assert_eq!(data["notRead"], json!({"elsewhere": 12, "unreadable": 12}), "{data}");
+    assert!(data["_guidance"].as_str().unwrap().contains("were not read"), "{data}");
+    let answer = failures(&store, &[]);
+    assert_eq!(answer["message"], "No failure could be read");
+    assert_eq!(
+        (&answer["data"]["failures"], &answer["data"]["notRead"]),
+        (&json!(0), &json!({"elsewhere": 3})),
+        "{answer}"
+    );
+
+    // Read again, but for one of the days before: what stopped is said.
+    store.run("UPDATE execution_entity SET storedAt = 'db'; UPDATE execution_entity SET storedAt = 's3' WHERE id = 5");
+    store.run(&format!("DELETE FROM execution_data WHERE executionId >= {}", 24 * 7));
+    let connection = store.open();
+    for id in 24 * 7..24 * 8 {
+        let mut body = execution(id, "bbbbbbbb");
+        body["data"]["resultData"]["runData"].as_object_mut().unwrap().remove("A call");
+        store.save_data(&connection, id as i64, "{}", &crate::support::n8n_store::flatten_data(&body));
+    }
+    let data = trend();
+    assert_eq!((&data["moved"][0]["what"], &data["notRead"]), (&json!("stopped"), &json!({"elsewhere": 1})), "{data}");
+}
+
+#[test]
+fn more_runs_than_are_held_are_refused() {
+    // In one execution, and in all of them.
+    for (executions, runs) in [(1, 100_001), (11, 95_000)] {
+        let store = N8nFolder::wal();
+        let connection = store.open();
+        for id in 1..=executions {
+            store.save_row(&connection, &execution(id, "aaaaaaaa"));
+            // Runs can share an element of the text.
+            let runs = vec!["\"4\""; runs].join(",");
+            let text = format!(
+                r#"[{{"resultData":"1"}},{{"runData":"2"}},{{"A":"3"}},[{runs}],{{"startTime":1,"executionTime":5,"executionStatus":"5"}},"success"]"#
+            );
+            store.save_data(&connection, id as i64, "{}", &text);
+        }
+        let mut command = Command::new(crate::support::binary());
+        command.args(["trend", "w", "--until", "2026-10-08T23:59:59Z", "--store"]).arg(store.path());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("choose a shorter period"), "{executions}: {said}");
+    }
 }
 
 #[test]
@@ -220,6 +284,9 @@ fn an_answer_about_many_fits_its_budget() {
         let used = n8n_lens::budget::count(&answer.to_string());
         assert!(used <= tokens.parse().unwrap(), "{arguments:?}: {used} of {tokens}");
     }
+    let ten = failures(&store, &[]);
+    assert_eq!(ten["data"]["groups"].as_array().unwrap().len(), 10);
+    assert!(n8n_lens::budget::count(&ten.to_string()) <= 1500, "{ten}");
     for tokens in ["1000", "2000", "4000"] {
         let answer = failures(&store, &["--limit", "100", "--max-tokens", tokens]);
         let used = n8n_lens::budget::count(&answer.to_string());
@@ -413,15 +480,105 @@ fn what_was_not_searched_is_counted_by_its_reason() {
     let mut gone = execution(9, "aaaaaaaa");
     gone["storedAt"] = json!("fs");
     store.save_row(&connection, &gone);
+    store.save_row(&connection, &execution(10, "aaaaaaaa"));
+    store.save_data(&connection, 10, "{}", "[]");
     let answer = find(&store, &["--path", "n"]);
     assert_eq!(answer["message"], "Found in 4 of 4 executions");
-    let expected = json!({"deleted": 1, "elsewhere": 1, "noData": 1, "unreadable": 2});
+    let expected = json!({"deleted": 1, "elsewhere": 1, "noData": 2, "unreadable": 2});
     assert_eq!(answer["data"]["notSearched"], expected, "{answer}");
     // Only the executions of the page count.
     let first = find(&store, &["--path", "n", "--limit", "1"]);
     assert_eq!(first["data"]["notSearched"], expected, "{first}");
     let second = find(&store, &["--cursor", first["data"]["nextCursor"].as_str().unwrap()]);
     assert_eq!((ids(&second), &second["data"]["notSearched"]), (vec!["3".to_owned()], &Value::Null), "{second}");
+}
+
+#[test]
+fn pages_that_the_budget_cuts_count_each_execution_once() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for id in 1..=90 {
+        let mut body = execution(id, "aaaaaaaa");
+        if id % 7 == 0 {
+            body["deletedAt"] = json!("2026-10-02T00:00:00.000Z");
+        }
+        store.save_row(&connection, &body);
+        let text = if id % 5 == 0 { "[{".to_owned() } else { crate::support::n8n_store::flatten_data(&body) };
+        store.save_data(&connection, id as i64, &body["workflowData"].to_string(), &text);
+    }
+    let whole = find(&store, &["--path", "n", "--limit", "100", "--max-tokens", "20000"]);
+    assert_eq!(whole["data"]["nextCursor"], Value::Null);
+    let (mut shown, mut searched, mut unreadable, mut deleted, mut pages) = (Vec::new(), 0, 0, 0, 0);
+    let mut cursor = None::<String>;
+    loop {
+        let page: &[&str] = match &cursor {
+            None => &["--path", "n", "--limit", "100"],
+            Some(cursor) => &["--cursor", cursor],
+        };
+        let answer = find(&store, &[page, &["--max-tokens", "1000"]].concat());
+        let data = &answer["data"];
+        let number = |value: &Value| value.as_u64().unwrap_or(0);
+        shown.extend(ids(&answer));
+        searched += number(&data["searched"]["executions"]);
+        unreadable += number(&data["notSearched"]["unreadable"]);
+        deleted += number(&data["notSearched"]["deleted"]);
+        pages += 1;
+        let found = format!("Found in {} of {}", ids(&answer).len(), data["searched"]["executions"]);
+        assert!(answer["message"].as_str().unwrap().starts_with(&found), "{answer}");
+        assert_eq!(data["searched"]["from"], data["executions"].as_array().unwrap().last().unwrap()["startedAt"]);
+        cursor = data["nextCursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!((shown, pages > 3), (ids(&whole), true));
+    let not = &whole["data"]["notSearched"];
+    assert_eq!(
+        json!([searched, unreadable, deleted]),
+        json!([whole["data"]["searched"]["executions"], not["unreadable"], not["deleted"]])
+    );
+}
+
+#[test]
+fn what_was_not_examined_is_examined_by_the_next_call() {
+    let store = N8nFolder::wal();
+    let fill = |most: u64| {
+        store.run(&format!(
+            "DELETE FROM execution_entity;
+             WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < {most})
+             INSERT INTO execution_entity (id, workflowId, finished, mode, startedAt, status)
+             SELECT id, 'w', 0, 'webhook', strftime('%Y-%m-%d %H:%M:%f', '2026-10-01', '+' || id || ' seconds'), 'crashed' FROM n"
+        ));
+    };
+    fill(10_050);
+    let first = failures(&store, &[])["data"].clone();
+    // The start of the last one that is left, not of the last one that was examined.
+    assert_eq!(
+        (&first["failures"], &first["notExamined"]["before"]),
+        (&json!(10_000), &json!("2026-10-01T00:00:50.000Z"))
+    );
+    let rest = failures(&store, &["--started-before", "2026-10-01T00:00:50.000Z"])["data"].clone();
+    assert_eq!((&rest["failures"], &rest["notExamined"]), (&json!(50), &Value::Null), "{rest}");
+    fill(10_000);
+    let all = failures(&store, &[])["data"].clone();
+    assert_eq!((&all["failures"], &all["notExamined"]), (&json!(10_000), &Value::Null), "{all}");
+}
+
+#[test]
+fn a_failure_that_never_started_counts_from_when_it_was_created() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for (id, status, created) in
+        [(1, "crashed", "2026-10-02"), (2, "crashed", "2025-01-01"), (3, "unknown", "2026-10-02")]
+    {
+        let mut body = execution(id, "aaaaaaaa");
+        (body["status"], body["startedAt"]) = (json!(status), Value::Null);
+        body["createdAt"] = json!(format!("{created}T00:00:00.000Z"));
+        store.save_row(&connection, &body);
+    }
+    let data = failures(&store, &[])["data"].clone();
+    assert_eq!(data["failures"], 1, "{data}");
+    assert_eq!(data["groups"][0]["first"], json!({"id": "1", "at": "2026-10-02T00:00Z"}), "{data}");
 }
 
 #[test]
@@ -440,6 +597,32 @@ fn failures_that_differ_late_in_their_texts_are_two_groups() {
         store.save_with(&connection, &failed(id, "aaaaaaaa", "A call", json!({"message": message})));
     }
     assert_eq!(failures(&store, &[])["data"]["groups"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_reveal_shows_is_logged_by_each_question() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    let redacted = |id: u64| {
+        let mut body = failed(id, "aaaaaaaa", "A call", json!({"message": "no such needle"}));
+        body["workflowData"]["settings"] = json!({"redactionPolicy": "all"});
+        body
+    };
+    store.save_with(&connection, &redacted(1));
+    store.save_with(&connection, &failed(2, "aaaaaaaa", "A call", json!({"message": "no"})));
+    for arguments in [
+        &["find", "needle"][..],
+        &["failures", "--started-after", "2026-01-01T00:00:00Z"],
+        &["trend", "w", "--until", "2026-10-02T00:00:00Z"],
+        &["list", "--error", "needle"],
+        &["export", "--rows", "runs"],
+        &["summary", "1"],
+    ] {
+        let mut command = Command::new(crate::support::binary());
+        command.args(arguments).args(["--reveal", "--store"]).arg(store.path());
+        let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        assert!(said.contains("execution=\"1\"") && !said.contains("execution=\"2\""), "{arguments:?}: {said}");
+    }
 }
 
 #[test]

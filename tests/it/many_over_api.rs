@@ -200,6 +200,88 @@ fn more_failures_than_one_call_reads_are_named() {
     let n8n = Server::start(n8n_handler(executions));
     let answer = ask(&n8n, &["failures", "--started-after", "2026-01-01T00:00:00Z"]);
     assert_eq!((&answer["data"]["failures"], bodies(&n8n)), (&json!(50), 50), "{answer}");
-    assert_eq!(answer["data"]["notExamined"]["before"], "2026-10-01T00:11:00.000Z");
+    // The next one starts there.
+    assert_eq!(answer["data"]["notExamined"]["before"], "2026-10-01T00:10:00.000Z");
     assert!(answer["data"]["_guidance"].as_str().unwrap().contains("startedBefore"), "{answer}");
+}
+
+/// Failures of as many workflows, each after a good execution.
+fn failures_of_workflows(workflows: u64) -> HashMap<String, Vec<u8>> {
+    let of = |id: u64, body: Vec<u8>| {
+        let text = String::from_utf8(body).unwrap();
+        (id.to_string(), text.replace("\"workflowId\":\"w\"", &format!("\"workflowId\":\"w{}\"", id / 2)).into_bytes())
+    };
+    (1..=workflows).flat_map(|at| [of(2 * at, body(2 * at, "")), of(2 * at + 1, failed(2 * at + 1, "no"))]).collect()
+}
+
+#[test]
+fn what_is_good_around_failures_is_bounded_and_never_loses_the_groups() {
+    let asked = ["failures", "--started-after", "2026-01-01T00:00:00Z", "--limit", "100", "--max-tokens", "20000"];
+    let with_good = |answer: &Value| {
+        let groups = answer["data"]["groups"].as_array().unwrap();
+        groups.iter().filter(|group| group["goodBefore"].is_object()).count()
+    };
+    let guidance = |answer: &Value| answer["data"]["_guidance"].as_str().unwrap_or_default().to_owned();
+    // Groups of one workflow share a list.
+    let n8n = Server::start(n8n_handler(
+        (1..=45)
+            .map(|id| {
+                (
+                    id.to_string(),
+                    match id % 3 {
+                        0 => failed(id, &"no such thing ".repeat(id as usize)),
+                        _ => body(id, ""),
+                    },
+                )
+            })
+            .collect(),
+    ));
+    let answer = ask(&n8n, &asked);
+    assert!(with_good(&answer) > 3, "{answer}");
+    let goods =
+        |n8n: &Server| n8n.requests().iter().filter(|request| request.query("status") == Some("success")).count();
+    assert_eq!(goods(&n8n), 1);
+
+    let n8n = Server::start(n8n_handler(failures_of_workflows(48)));
+    let answer = ask(&n8n, &asked);
+    assert_eq!((&answer["data"]["failures"], answer["data"]["groups"].as_array().unwrap().len()), (&json!(48), 48));
+    assert!(n8n.requests().len() <= 70, "{} requests", n8n.requests().len());
+    assert!((1..48).contains(&with_good(&answer)) && guidance(&answer).contains("can be missing"), "{answer}");
+
+    // Little is left, or n8n refuses: the groups are shown, without what was not asked.
+    for is_low in [true, false] {
+        let handler = n8n_handler(failures_of_workflows(5));
+        let n8n = Server::start(move |request| match is_low {
+            true => handler(request)
+                .header("X-RateLimit-Limit", "100")
+                .header("X-RateLimit-Remaining", if is_body(request) { "9" } else { "50" }),
+            false if request.query("status") == Some("success") => Reply::json(429, "{}").header("Retry-After", "60"),
+            false => handler(request),
+        });
+        let answer = ask(&n8n, &asked);
+        assert!(answer["data"]["failures"].as_u64().unwrap() > 0 && with_good(&answer) == 0, "{answer}");
+        assert!(guidance(&answer).contains("can be missing"), "{answer}");
+        assert!(answer["data"]["groups"][0]["goodAfter"].is_null(), "{answer}");
+        let after_body = n8n.requests().iter().rev().take_while(|request| !is_body(request)).count();
+        assert!(!is_low || after_body == 0, "{after_body} requests after the limit was low");
+    }
+}
+
+#[test]
+fn names_cost_no_requests_and_cached_bodies_count() {
+    let n8n = Server::start(n8n_handler(executions()));
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().to_str().unwrap();
+    let of_one = |n8n: &Server| n8n.requests().iter().filter(|request| request.path.contains("/executions/")).count();
+    let mut client = McpClient::start_with(&n8n.url(), &["--cache", cache]);
+    let mut find = || -> Value {
+        let answer = client.call("find_executions", json!({"text": "order 4711"})).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    };
+    let first = find();
+    assert_eq!((first["data"]["executions"][0]["workflowName"].as_str(), of_one(&n8n)), (Some("Orders"), 50));
+    assert!(n8n.requests().iter().all(|request| !request.path.contains("/workflows/")));
+    let second = find();
+    assert_eq!((ids(&second), &second["data"]["searched"]), (ids(&first), &first["data"]["searched"]));
+    assert_eq!((bodies(&n8n), of_one(&n8n)), (50, 100));
 }

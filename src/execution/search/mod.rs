@@ -23,7 +23,9 @@ use super::header::Header;
 use super::order::{Order, Starts};
 use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
 use super::values::{Path, ValueVisitor, walk_error, walk_item};
-use crate::json::{Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, is_name, shorten};
+use crate::json::{
+    Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, is_name, member, shorten,
+};
 
 /// The maximum number of outputs of a node whose hits are counted one by one.
 const OUTPUTS: usize = 16;
@@ -69,6 +71,8 @@ pub struct SearchProjection {
 pub struct SearchView {
     /// The execution's metadata.
     pub header: Header,
+    /// The name of the executed workflow.
+    pub workflow_name: Option<String>,
     /// The names of all executed nodes, in document order.
     pub names: Vec<String>,
     /// How many values match.
@@ -119,7 +123,7 @@ pub struct Hit {
 
 impl Projection for SearchProjection {
     type View = Result<SearchView, Error>;
-    const KEEP: Keep = Keep::Members(&runs::keep::<Search<'_>>(Keep::Skip));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Search<'_>>(Keep::Members(&[("name", Keep::Whole)])));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
@@ -132,8 +136,9 @@ impl Projection for SearchProjection {
     }
 
     fn read(&self, cursor: Cursor<'_>) -> Self::View {
-        let execution = runs::read(cursor, |_| Search::new(self), Cursor::skip)?;
-        Ok(execution.runs.view(execution.header, execution.data.redacted))
+        let execution = runs::read(cursor, |_| Search::new(self), |cursor| member(cursor, "name", Cursor::name))?;
+        let view = execution.runs.view(execution.header, execution.data.redacted);
+        Ok(SearchView { workflow_name: execution.workflow, ..view })
     }
 }
 
@@ -316,7 +321,7 @@ impl<'p> Search<'p> {
         let of_node = |(name, node): (_, SearchedNode)| NodeHits { name, hits: node.hits, outputs: node.outputs };
         let nodes = nodes.into_iter().map(of_node).collect();
         let hits = self.hits.into_hits(order);
-        SearchView { header, names, total, nodes, hits, too_large, redacted }
+        SearchView { header, workflow_name: None, names, total, nodes, hits, too_large, redacted }
     }
 }
 

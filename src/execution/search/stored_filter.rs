@@ -12,7 +12,7 @@ use super::{Condition, Operand, PathEnd, Scalar, ValueQuery};
 use crate::json::Prefilter;
 use crate::json::flatted::Flatted;
 
-/// Bytes that are searched twice: a name with the beginning of its value is shorter.
+/// Bytes that are searched twice in addition to what is sought: the beginning of a member's value is shorter.
 const OVERLAP: usize = 4096;
 
 /// The maximum number of digits of an index: up to 9 digits may be one. flatted's elements are in an array of
@@ -37,8 +37,14 @@ impl StoredFilter {
         if let Some(number) = number_filter(query) {
             return Some(Self::Number(Box::new(number)));
         }
+        let text = query.text.as_ref().and_then(|text| text.literal.as_deref());
+        let equal = match &query.condition {
+            Some(Condition::Equals(Operand::Scalar(Scalar::Text(text)))) => Some(text.as_str()),
+            _ => None,
+        };
+        let sought = [text, equal, query.path.as_ref().and_then(PathEnd::name)].into_iter().flatten();
         // Each character has six bytes at most, as an escape.
-        let overlap = OVERLAP + 6 * query.text.as_ref().map_or(0, |text| text.literal.as_ref().map_or(0, String::len));
+        let overlap = OVERLAP + 6 * sought.map(str::len).max().unwrap_or(0);
         Some(Self::Text(Box::new(query.prefilter()?), overlap))
     }
 
@@ -75,14 +81,15 @@ fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
 
 impl ValueQuery {
     /// Every stored execution with a match contains at least one of these texts, byte for byte, so that a database can look for
-    /// them. Empty if no such texts are known.
+    /// them. Empty if no such texts are known. One of them occurs wherever ASCII characters are written as escapes.
     pub fn stored_texts(&self) -> Vec<String> {
         let Some(mut texts) = self.sought_texts() else { return Vec::new() };
         // What another program wrote: an escape in place of a character.
         if texts.iter().any(|text| text.contains('/')) {
             texts.push("\\/".to_owned());
         }
-        texts.push("\\u".to_owned());
+        let escape = if texts.iter().all(|text| text.is_ascii()) { "\\u00" } else { "\\u" };
+        texts.push(escape.to_owned());
         texts
     }
 
@@ -102,7 +109,10 @@ impl ValueQuery {
         if let Some(name) = self.path.as_ref().and_then(PathEnd::name) {
             return Some(vec![inside(name) + "\""]);
         }
-        let Some(Condition::Equals(Operand::Scalar(scalar))) = &self.condition else { return None };
+        let Some(Condition::Equals(Operand::Scalar(scalar))) = self.condition.as_ref().filter(|_| !self.as_numbers)
+        else {
+            return None;
+        };
         match scalar {
             Scalar::Text(text) if text.is_empty() => None,
             Scalar::Text(text) if text.parse::<f64>().is_err() => Some(vec![inside(text)]),
@@ -137,10 +147,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sought_may_be_longer_than_the_overlap_and_lie_in_two_pieces() {
+        let name = "n".repeat(5_000);
+        let path = ValueQuery { path: Some(PathEnd::new(&name)), ..ValueQuery::default() };
+        let equal = Condition::Equals(Operand::Scalar(Scalar::Text(name.clone())));
+        let equal = ValueQuery { condition: Some(equal), ..ValueQuery::default() };
+        for query in [path, equal] {
+            let filter = StoredFilter::of(&query).expect("a filter");
+            // The first piece has 256 KiB.
+            for padding in [256_000, 257_200, 261_000, 262_100] {
+                let text = format!(r#"[{{"a":"{}","{name}":1}},"{name}"]"#, "x".repeat(padding));
+                let mut text = Flatted::new(Box::new(text.as_bytes()));
+                assert!(filter.may_match(&mut text).expect("text in memory"), "{padding}");
+            }
+        }
+    }
+
+    #[test]
     fn the_database_looks_for_what_has_one_case_only() {
-        assert_eq!(texts("order 4711"), [" 4711", "\\u"]);
-        assert_eq!(texts("Order 4711"), ["Order 4711", "\\u"]);
-        assert_eq!(texts("4711/\"8\""), ["4711/\\\"8\\\"", "\\/", "\\u"]);
+        assert_eq!(texts("order 4711"), [" 4711", "\\u00"]);
+        assert_eq!(texts("Order 4711"), ["Order 4711", "\\u00"]);
+        assert_eq!(texts("4711/\"8\""), ["4711/\\\"8\\\"", "\\/", "\\u00"]);
         assert_eq!(texts("注文"), ["注文", "\\u"]);
         for long in ["order", "ſ12", "a 1", "ⅷ-ß"] {
             assert!(texts(long).is_empty(), "{long}");

@@ -16,9 +16,6 @@ use crate::store::sql::DATA;
 /// How much of texts one statement unpacks, bytes: about a quarter of a second.
 const MAX_BYTES: i64 = 64 * 1024 * 1024;
 
-/// Characters in which the first object of a text ends: it has a few members with short values.
-const BEGINNING_CHARS: usize = 1000;
-
 /// Makes the planner use workers, in this transaction, and lets them search the texts: it considers that cheap, and
 /// would pass whole texts on to one process.
 const WORKERS: &str = "SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; \
@@ -28,10 +25,20 @@ const WORKERS: &str = "SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min
 /// conditions, and by the workers, which `OFFSET 0` would not do.
 const COMPUTED: &str = "left(CAST(clock_timestamp() AS text), 0)";
 
-/// Without one of these in its text, and without a policy in its workflow, nothing of an execution is redacted
-/// (`execution/redaction.rs` has the rule). A snapshot of the policy has version 2 today.
-const REDACTING: [&str; 5] =
-    [r#""production":true"#, r#""manual":true"#, r#""policy":"#, r#"DynamicCredentials":true"#, r#""version":3"#];
+/// What is before the first run in a text: n8n writes first what is nearer to the root.
+const HEAD: &str = r#"split_part(d.t, '"startTime":', 1)"#;
+
+/// The text has runs and is of a known version, and nothing in it is redacted (`execution/redaction.rs` has the rule): the
+/// workflow has no policy, or one that hides nothing; so has the snapshot of the policy, whose version is a known one. An
+/// execution that is redacted must never be left out here: that would tell that it has no match. `{head}` is [`HEAD`].
+const READABLE: &str = r#"octet_length({head}) < octet_length(d.t) AND left({head}, 2) = '[{'
+    AND split_part({head}, '}', 1) !~ '"version":(?![01](,|$))'
+    AND strpos(replace(d.w, '"redactionPolicy":"none"', ''), 'redactionPolicy') = 0
+    AND strpos(d.t, 'DynamicCredentials":true') = 0
+    AND (strpos(d.t, '"redaction":') = 0
+         OR (strpos({head}, '"production":false') > 0 AND strpos({head}, '"production":true') = 0
+             AND strpos({head}, '"manual":false') > 0 AND strpos({head}, '"manual":true') = 0
+             AND strpos({head}, '"policy":') = 0 AND {head} !~ '"version":(?![012][,}])'))"#;
 
 impl PostgresSession {
     /// Searches as many of the first of these executions as one statement may unpack.
@@ -68,23 +75,24 @@ impl PostgresSession {
 
     /// The ids of the executions whose text has none of these texts, and is neither redacted nor of an unknown form.
     fn without(&mut self, ids: &[i64], texts: &[String]) -> Result<HashSet<String>, Error> {
-        let redacting = REDACTING.map(str::to_owned);
-        let sought: Vec<_> = texts.iter().chain(&redacting).collect();
-        let absent = (2..).take(sought.len()).map(|at| format!("strpos(d.t, ${at}) = 0"));
-        // The beginning of a text is taken from the row: of a text in memory, `left` and `substr` count all characters.
+        let absent = |has_backslash: bool| {
+            let sought = texts.iter().enumerate().filter(move |(_, text)| text.contains('\\') == has_backslash);
+            sought.map(|(at, _)| format!(" AND strpos(d.t, ${}) = 0", at + 3)).collect::<String>()
+        };
+        // Most texts have no backslash, and for one character `strpos` only compares bytes.
         let statement = format!(
             r#"SELECT CAST(d.id AS text) FROM (
-                 SELECT x."executionId" AS id, x."data" || {COMPUTED} AS t, left(x."data", {BEGINNING_CHARS}) || {COMPUTED} AS b,
-                        CAST(x."workflowData" AS text) || {COMPUTED} AS w
-                 FROM {} x WHERE x."executionId" = ANY($1::bigint[])) d
-               WHERE left(d.b, 2) = '[{{' AND strpos(d.b, '}}') > 0
-               AND substr(d.b, 1, strpos(d.b, '}}')) !~ '"version":(?![01][,}}])'
-               AND strpos(d.w, 'redactionPolicy') = 0 AND {}"#,
+                 SELECT "executionId" AS id, "data" || {COMPUTED} AS t, CAST("workflowData" AS text) || {COMPUTED} AS w
+                 FROM {} WHERE "executionId" = ANY($1::bigint[])) d
+               WHERE {}{} AND (strpos(d.t, $2) = 0 OR (true{}))"#,
             self.tables.table(DATA),
-            absent.collect::<Vec<_>>().join(" AND "),
+            READABLE.replace("{head}", HEAD),
+            absent(false),
+            absent(true),
         );
-        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&ids];
-        values.extend(sought.iter().map(|text| *text as &(dyn ToSql + Sync)));
+        let backslash = "\\";
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&ids, &backslash];
+        values.extend(texts.iter().map(|text| text as &(dyn ToSql + Sync)));
         self.connection.waiter.wait(self.connection.client.batch_execute(WORKERS)).map_err(error)?;
         let mut without = HashSet::new();
         self.connection.rows(&statement, &values, &mut |row| {

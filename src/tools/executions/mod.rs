@@ -15,6 +15,7 @@ pub mod list_executions;
 mod listed;
 mod no_data;
 mod not_found;
+mod not_read;
 mod saved;
 pub mod search_execution;
 mod source;

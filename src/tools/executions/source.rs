@@ -83,9 +83,6 @@ impl StoredExecutions {
     /// Reads an execution; the projection's reader runs on a blocking thread. Dropping the future ends it soon.
     async fn read<P: StoredProjection>(&self, id: &str, projection: &P) -> Result<Read<P::View>, store::Error> {
         let (projection, id, reveal) = (projection.clone(), id.to_owned(), self.reveal);
-        if reveal {
-            tracing::warn!(execution = id, "shown with --reveal: nothing is redacted");
-        }
         let read = move |execution: store::Execution<'_>| {
             let store::Execution { row, header, workflow, data } = execution;
             let origin = Origin::Store { deleted: row.is_deleted() };

@@ -16,8 +16,12 @@ use crate::tools::Error;
 /// The bodies that one call requests.
 pub(super) const MAX_BODIES: u64 = 50;
 
-/// How much of n8n's capacity one call may take.
+/// The other requests of one call: lists, and executions without their data.
+const MAX_OTHERS: u64 = 20;
+
+/// What one call takes of n8n.
 const LIMITS: AllowanceLimits = AllowanceLimits {
+    requests: MAX_BODIES + MAX_OTHERS,
     bodies: MAX_BODIES,
     bytes: 64 * 1024 * 1024,
     body_bytes: 8 * 1024 * 1024,
@@ -50,69 +54,85 @@ pub(super) enum Fetched<V> {
 pub(super) struct Walked {
     /// The last execution that was visited, unless it was the last one that there is.
     pub last: Option<String>,
+    /// When the one after it started, if that is known.
+    pub next_at: Option<String>,
     /// Whether it ended because n8n limits requests.
     pub is_rate_low: bool,
 }
 
-/// Visits the executions of a list; `take` receives each as it is listed, and returns whether the walk goes on.
+/// n8n, as far as one call may ask it.
+pub(super) struct Limited {
+    pub n8n: Client,
+    allowance: Arc<Allowance>,
+    /// When the time of the call is over.
+    pub end: Instant,
+}
+
+impl Limited {
+    pub(super) fn new(n8n: &Client) -> Self {
+        let allowance = Arc::new(Allowance::new(LIMITS));
+        Self { n8n: n8n.within(Arc::clone(&allowance)), allowance, end: Instant::now() + MAX_TIME }
+    }
+}
+
+/// Visits the executions of a list; `take` gets each as it is listed, and says whether the walk goes on.
 ///
 /// # Errors
 /// n8n cannot be reached or refuses, and nothing was visited.
 pub(super) async fn walk<P: Projection>(
-    n8n: &Client,
+    limited: &Limited,
     mut query: ListQuery,
     projection: &P,
     mut take: impl FnMut(&Value, Fetched<P::View>) -> bool + Send,
 ) -> Result<Walked, Error> {
-    let allowance = Arc::new(Allowance::new(LIMITS));
-    let (n8n, end) = (&n8n.within(Arc::clone(&allowance)), Instant::now() + MAX_TIME);
-    let mut last = None;
-    query.limit = MAX_BODIES;
+    let Limited { n8n, allowance, end } = limited;
+    let mut walked = Walked::default();
+    // One more shows where the others begin.
+    query.limit = MAX_BODIES + 1;
     loop {
         let listing = match n8n.list_executions(&query).await {
             Ok(listing) => listing,
-            Err(error) => return stopped(last, Some(error), &allowance),
+            Err(error) => return stopped(walked, Some(error), allowance),
         };
         let fetches: Vec<_> = listing.data.iter().map(|listed| fetch(n8n, listed, projection)).collect();
         let mut fetches = futures::stream::iter(fetches).buffered(AT_ONCE);
         for (at, listed) in listing.data.iter().enumerate() {
-            let fetched = match timeout_at(end, fetches.next()).await {
+            walked.next_at = text(listed, "startedAt");
+            let fetched = match timeout_at(*end, fetches.next()).await {
                 Ok(Some(Ok(Some(fetched)))) => fetched,
-                Err(_) if last.is_none() => {
-                    // So that the next call gets past it.
-                    take(listed, Fetched::TooLarge);
-                    return Ok(Walked { last: text(listed, "id"), is_rate_low: false });
-                }
-                Ok(Some(Err(error))) => return stopped(last, Some(error), &allowance),
-                Ok(_) | Err(_) => return stopped(last, None, &allowance),
+                // So that another call gets beyond it.
+                Err(_) if walked.last.is_none() => Fetched::TooLarge,
+                Ok(Some(Err(error))) => return stopped(walked, Some(error), allowance),
+                Ok(_) | Err(_) => return stopped(walked, None, allowance),
             };
             let goes_on = take(listed, fetched);
-            last = text(listed, "id");
+            walked.last = text(listed, "id");
+            walked.next_at = listing.data.get(at + 1).and_then(|next| text(next, "startedAt"));
             if at + 1 == listing.data.len() && listing.next_cursor.is_none() {
                 return Ok(Walked::default());
             }
-            if !goes_on {
-                return Ok(Walked { last, is_rate_low: false });
+            if !goes_on || Instant::now() >= *end {
+                return Ok(walked);
             }
         }
         let Some(cursor) = listing.next_cursor.filter(|_| !listing.data.is_empty()) else {
             return Ok(Walked::default());
         };
-        if allowance.is_used_up() || Instant::now() >= end {
-            return stopped(last, None, &allowance);
+        if allowance.is_used_up() {
+            return stopped(walked, None, allowance);
         }
         query.cursor = Some(cursor);
     }
 }
 
 /// The end of a walk before the last execution: an error if nothing was visited.
-fn stopped(last: Option<String>, error: Option<n8n::Error>, allowance: &Allowance) -> Result<Walked, Error> {
+fn stopped(walked: Walked, error: Option<n8n::Error>, allowance: &Allowance) -> Result<Walked, Error> {
     let is_refused = matches!(error, Some(n8n::Error::Unavailable { status: TOO_MANY, .. }));
     let is_rate_low = is_refused || allowance.is_rate_low();
-    match (last, error) {
-        (Some(last), _) => Ok(Walked { last: Some(last), is_rate_low }),
-        (None, Some(error)) => Err(error.into()),
-        (None, None) => Err(Error::FailedPrecondition(
+    match (&walked.last, error) {
+        (Some(_), _) => Ok(Walked { is_rate_low, ..walked }),
+        (None, Some(error)) if !matches!(error, n8n::Error::AllowanceUsedUp) => Err(error.into()),
+        (None, _) => Err(Error::FailedPrecondition(
             "n8n has almost reached its limit of requests, so that nothing was read. Try again later, or start n8n-lens with --store."
                 .to_owned(),
         )),

@@ -345,6 +345,47 @@ fn what_cannot_be_read_is_said() {
 }
 
 #[test]
+fn what_has_not_ended_is_named_and_can_be_waited_for() {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for (id, status, hour) in [
+        (1, "success", 1),
+        (2, "success", 9),
+        (3, "waiting", 2),
+        (4, "success", 3),
+        (5, "new", 4),
+        (6, "running", 5),
+        (7, "error", 6),
+    ] {
+        let mut body = odd(id);
+        (body["status"], body["startedAt"]) = (json!(status), json!(format!("2026-11-22T0{hour}:00:00.000Z")));
+        store.save_with(&connection, &body);
+    }
+    let exported = |more: &[&str]| {
+        let output = export(store.path(), &[&["--rows", "executions"], more].concat()).output().unwrap();
+        let rows = parsed(&String::from_utf8(output.stdout).unwrap());
+        let ids: Vec<_> = rows.iter().map(|row| row["executionId"].as_str().unwrap().to_owned()).collect();
+        (ids.join(" "), String::from_utf8(output.stderr).unwrap())
+    };
+    let (ids, said) = exported(&[]);
+    assert_eq!(ids, "1 2 3 4 5 7");
+    assert!(said.contains("3 executions have not ended. The first is 3:"), "{said}");
+    // What comes with the next export is not named.
+    let (ids, said) = exported(&["--started-before", "2026-11-22T03:30:00Z"]);
+    assert_eq!(ids, "1 3 4");
+    assert!(said.contains("1 execution has not ended. The first is 3:"), "{said}");
+    let (ids, said) = exported(&["--until-unfinished"]);
+    assert_eq!(ids, "1 2");
+    assert!(said.contains("The first is 3:"), "{said}");
+    store.run("UPDATE execution_entity SET status = 'success' WHERE id = 3");
+    assert_eq!(exported(&["--until-unfinished", "--after", "2"]).0, "3 4");
+    store.run("UPDATE execution_entity SET status = 'error' WHERE id IN (5, 6)");
+    assert_eq!(exported(&["--until-unfinished", "--after", "4"]), ("5 6 7".to_owned(), String::new()));
+    store.run("UPDATE execution_entity SET status = 'running' WHERE id = 5");
+    assert_eq!(exported(&["--until-unfinished", "--after", "4"]).0, "");
+}
+
+#[test]
 fn wrong_usage_is_refused() {
     let store = N8nFolder::wal();
     let complaint = |arguments: &[&str]| {

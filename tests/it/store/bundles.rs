@@ -55,6 +55,26 @@ fn one_bundle_is_a_store() {
         answer(&mut lens(&copy, &["summary", "123"]))["data"]["availableNodes"],
         expected["data"]["availableNodes"]
     );
+    let found = answer(&mut lens(&copy, &["find", "--path", "nowhere"]));
+    assert_eq!(found["message"], "Found in none of 1 execution");
+    let found = answer(&mut lens(&copy, &["find", "--path", "webhookUrl"]));
+    let one = &found["data"]["executions"][0];
+    let again = answer(&mut lens(&copy, &["search", one["id"].as_str().unwrap(), "--path", "webhookUrl"]));
+    assert_eq!(
+        (&one["workflowName"], &one["hits"]),
+        (&expected["data"]["workflowName"], &again["data"]["total"]),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_bundle_names_its_workflow_in_questions_about_many() {
+    let (store, _) = store();
+    let name = &answer(&mut lens(store.path(), &["summary", "7"]))["data"]["workflowName"];
+    let find = answer(&mut lens(store.path(), &["find", "--path", "webhookUrl"]));
+    let failures = answer(&mut lens(store.path(), &["failures", "--started-after", "2020-01-01T00:00:00Z"]));
+    let named = [&find["data"]["executions"][0]["workflowName"], &failures["data"]["groups"][0]["workflow"]];
+    assert!(name.is_string() && named == [name, name], "{find} {failures}");
 }
 
 #[test]

@@ -40,6 +40,8 @@ mod scale;
 /// n8n at the same time.
 #[cfg(target_os = "linux")]
 mod undisturbed;
+/// A walk over many executions.
+mod walk;
 
 /// The binary with a store, and no other access to n8n.
 fn lens(store: impl AsRef<OsStr>, arguments: &[&str]) -> Command {

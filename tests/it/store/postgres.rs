@@ -50,6 +50,10 @@ impl Postgres {
     }
 
     fn save_data(&self, body: &Value, data: &str) {
+        self.save_texts(body, &body["workflowData"].to_string(), data);
+    }
+
+    fn save_texts(&self, body: &Value, workflow: &str, data: &str) {
         let mut client = Client::connect(self.url(), NoTls).unwrap();
         let row = Value::Object(row(body)).to_string();
         let insert = "SET timezone = 'UTC'; INSERT INTO execution_entity SELECT * FROM json_populate_record(NULL::execution_entity, $json$";
@@ -57,7 +61,7 @@ impl Postgres {
         let id = i32::try_from(id(body)).unwrap();
         let insert =
             r#"INSERT INTO execution_data ("executionId", "workflowData", data) VALUES ($1, $2::text::json, $3)"#;
-        client.execute(insert, &[&id, &body["workflowData"].to_string(), &data]).unwrap();
+        client.execute(insert, &[&id, &workflow, &data]).unwrap();
     }
 }
 
@@ -295,31 +299,93 @@ fn noted(id: u64, note: &str) -> Value {
     body
 }
 
+/// Saves the same texts in both databases.
+fn save_both(postgres: &Postgres, sqlite: &N8nFolder, body: &Value, workflow: &str, data: &str) {
+    postgres.save_texts(body, workflow, data);
+    let connection = sqlite.open();
+    sqlite.save_row(&connection, body);
+    sqlite.save_data(&connection, id(body), workflow, data);
+}
+
+#[test]
+fn a_workflow_that_only_another_parser_reads_has_its_name() {
+    let Some(postgres) = Postgres::start() else { return };
+    let sqlite = N8nFolder::wal();
+    let long = "x".repeat(300_000);
+    let workflows = [
+        r#"{"id":"w","name":"Orders \ud83d","nodes":[],"note":"\u0000"}"#.to_owned(),
+        r#"{"active":true,"id":"\ud83d\"","name":"Say \"hi\" {","nodes":[{"name":"A","note":"\u0000 \ud83d"}]}"#
+            .to_owned(),
+        // Its name is not among the first members.
+        r#"{"nodes":[{"name":"A","note":"\ud83d"}], "name" : "Late"}"#.to_owned(),
+        format!(r#"{{"name":"{}","nodes":[]}}"#, "n".repeat(3_000)),
+        format!(r#"{{"name":"Large","nodes":["{long}"]}}"#),
+        r#"{"nodes":[{"name":"A"}],"settings":{}}"#.to_owned(),
+    ];
+    for (at, workflow) in workflows.iter().enumerate() {
+        let mut body = execution("b_http_500", at as u64 + 1);
+        body["workflowId"] = json!(format!("w{at}"));
+        body["startedAt"] = json!(format!("2026-10-01T0{at}:00:00.000Z"));
+        save_both(&postgres, &sqlite, &body, workflow, &flatten_data(&body));
+    }
+    for arguments in [
+        &["list"][..],
+        &["find", "--path", "webhookUrl"],
+        &["failures", "--started-after", "2026-01-01T00:00:00Z"],
+        &["trend", "w0", "--until", "2026-10-01T12:00:00Z"],
+    ] {
+        let expected = answer(&mut lens(sqlite.path(), arguments));
+        assert_eq!(answer(&mut lens(postgres.url(), arguments)), expected, "{arguments:?}");
+    }
+    let listed = answer(&mut lens(postgres.url(), &["list"]));
+    let names: Vec<_> =
+        listed["data"]["executions"].as_array().unwrap().iter().map(|one| &one["workflowName"]).collect();
+    assert!(names[5] == "Orders \u{fffd}" && names[4] == "Say \"hi\" {" && names[3] == "Late", "{names:?}");
+}
+
 #[test]
 fn a_value_is_looked_for_on_the_server() {
     let Some(postgres) = Postgres::start() else { return };
     let sqlite = N8nFolder::wal();
-    let mut bodies: Vec<_> = (1..=30).map(|id| noted(id, "nothing to see")).collect();
+    let mut bodies: Vec<_> = (1..=30).map(|id| noted(id, "nothing to \"see\"")).collect();
     bodies[3] = noted(4, "the Order 4711");
     bodies[7] = noted(8, "say \"order 4711\" \u{1f600}");
     bodies[11] = noted(12, "order 4711 is hidden");
+    let snapshot = |body: &mut Value, redaction: Value| {
+        body["data"]["executionData"]["runtimeData"] = json!({"version": 1, "redaction": redaction});
+    };
+    // Most have a policy that hides nothing, and are not sent for it.
+    for body in &mut bodies[..10] {
+        body["workflowData"]["settings"] = json!({"redactionPolicy": "none"});
+        snapshot(body, json!({"version": 2, "production": false, "manual": false}));
+    }
     // The second one is redacted without having it. A snapshot of the policy would count more than the workflow's.
     for body in &mut bodies[11..13] {
         body["data"]["executionData"]["runtimeData"] = json!({});
         body["workflowData"]["settings"] = json!({"redactionPolicy": "all"});
     }
-    bodies[13]["data"]["executionData"]["runtimeData"] =
-        json!({"redaction": {"version": 2, "production": true, "manual": true}});
+    snapshot(&mut bodies[13], json!({"version": 2, "production": true, "manual": true}));
+    // A version that is not known hides everything, whatever stands elsewhere.
+    for (at, version) in [(14, 3), (15, 4), (16, 10)] {
+        snapshot(&mut bodies[at], json!({"version": version, "production": false, "manual": false}));
+        bodies[at]["data"]["resultData"]["runData"]["HTTP Request"][0]["data"]["main"][0][0]["json"]["decoy"] =
+            json!({"version": 2, "production": false, "manual": false});
+    }
+    snapshot(&mut bodies[17], json!({"version": 1, "policy": "all"}));
+    bodies[18]["data"]["resultData"]["runData"]["HTTP Request"][0]["usedDynamicCredentials"] = json!(true);
     for body in &bodies {
         postgres.save(body);
         sqlite.save(body);
     }
     // Another program escapes it differently.
     let spelled = flatten_data(&noted(31, "order 4711")).replace("order 4711", "\\u006frder 4711");
-    postgres.save_data(&noted(31, ""), &spelled);
-    let connection = sqlite.open();
-    sqlite.save_row(&connection, &noted(31, ""));
-    sqlite.save_data(&connection, 31, &noted(31, "")["workflowData"].to_string(), &spelled);
+    save_both(&postgres, &sqlite, &noted(31, ""), &noted(31, "")["workflowData"].to_string(), &spelled);
+    // Without data, and damaged before the first run.
+    for (id, text) in
+        [(32, "[]"), (33, r#"[{"resultData":"1"},{"#), (34, r#"[{"version":7},{"startTime":1}]"#), (35, "")]
+    {
+        save_both(&postgres, &sqlite, &noted(id, ""), &noted(id, "")["workflowData"].to_string(), text);
+    }
     let cases: [&[&str]; 9] = [
         &["find", "order 4711"],
         &["find", "Order 4711"],
@@ -339,14 +405,14 @@ fn a_value_is_looked_for_on_the_server() {
     let ids: Vec<_> = found["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(
         (ids, &found["data"]["notSearched"]),
-        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 3}))
+        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 8, "noData": 1, "unreadable": 3}))
     );
-    // The texts take 6 MB, and none of those without it is sent.
-    let proxy = Proxy::start(postgres.url(), 1_000_000, usize::MAX);
+    // The texts take 6 MB, and nothing of those without it is sent.
+    let proxy = Proxy::start(postgres.url(), 2_000_000, usize::MAX);
     let through = proxy.url(postgres.url());
     let found = answer(&mut lens(&through, &["find", "nowhere 4711"]));
-    assert_eq!(found["message"], "Found in none of 28 executions");
-    // Without a caseless part to search for, each text is sent.
+    assert_eq!(found["message"], "Found in none of 23 executions");
+    // Without a part that has one case, each text is sent.
     let said = complaint(&mut lens(&through, &["find", "nowhere"]));
     assert!(said.contains("The connection to PostgreSQL was lost"), "{said}");
 }

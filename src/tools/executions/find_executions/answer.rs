@@ -73,27 +73,40 @@ struct FindLimits {
     chars: usize,
 }
 
-/// The answer as it is sent. If not all executions fit, its cursor continues after the last one that does.
-pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale: Locale) -> String {
+/// The answer as it is sent. `None` if not all executions fit: those that do not are dropped, so that the answer is about the
+/// others, and its cursor continues after them.
+pub(super) fn compose(found: &mut Found, page: &FindPage, max_tokens: usize, locale: Locale) -> Option<String> {
+    let (answer, shown) = fitting(found, page, max_tokens, locale);
+    if shown == found.executions.len() {
+        return Some(answer);
+    }
+    found.cut(shown);
+    None
+}
+
+/// The answer, and how many executions fit in it.
+fn fitting(found: &Found, page: &FindPage, max_tokens: usize, locale: Locale) -> (String, usize) {
+    let Found { range, .. } = found;
     let count = found.executions.len();
-    let searched = counted(found.searched as usize, "execution", "executions");
+    let searched = counted(range.searched as usize, "execution", "executions");
     let message = match count {
         0 => format!("Found in none of {searched}"),
         count => format!("Found in {count} of {searched}"),
     };
-    let japanese = format!("{} 件中 {count} 件で見つかりました", found.searched);
+    let japanese = format!("{} 件中 {count} 件で見つかりました", range.searched);
     let message = locale.choose(&japanese, &message);
     let write = |limits: FindLimits| {
         let shown = &found.executions[..limits.executions];
-        let last = match shown.len() == count {
-            true => found.last.as_deref(),
-            false => shown.last().map(|last| &*last.id),
-        };
         let data = FoundExecutions {
             executions: shown.iter().map(|found| Row::of(found, limits.chars)).collect(),
-            searched: Searched { executions: found.searched, from: found.from.as_deref(), to: found.to.as_deref() },
-            not_searched: Some(found.not_searched).filter(|not_searched| *not_searched != NotSearched::default()),
-            next_cursor: last.map(|last| page.continued(last)),
+            searched: Searched { executions: range.searched, from: range.from.as_deref(), to: range.to.as_deref() },
+            not_searched: Some(range.not_searched).filter(|not_searched| *not_searched != NotSearched::default()),
+            // One that continues is about as long whatever it continues after.
+            next_cursor: match shown.len() == count {
+                true => found.last.as_deref(),
+                false => shown.last().map(|last| &*last.id),
+            }
+            .map(|last| page.continued(last)),
             guidance: guidance(found, page),
         };
         success(message, &data)
@@ -102,7 +115,8 @@ pub(super) fn compose(found: &Found, page: &FindPage, max_tokens: usize, locale:
         .shorter(|limits| &mut limits.chars, |chars| chars / 2, 50)
         .fewer(|limits| &mut limits.executions, |executions| executions * 7 / 8, 1)
         .shorter(|limits| &mut limits.chars, |chars| chars / 2, 12);
-    ladder.largest_that_fits(max_tokens, write).answer
+    let fitting = ladder.largest_that_fits(max_tokens, write);
+    (fitting.answer, fitting.size.executions)
 }
 
 /// The call that shows more of the results; if only a few executions were read, how to read more.
@@ -115,7 +129,10 @@ fn guidance(found: &Found, page: &FindPage) -> Option<String> {
         let why = match found.is_rate_low {
             true => "n8n has almost reached its limit of requests".to_owned(),
             false => {
-                format!("this call read the newest {}", counted(found.searched as usize, "execution", "executions"))
+                format!(
+                    "this call read the newest {}",
+                    counted(found.range.searched as usize, "execution", "executions")
+                )
             }
         };
         format!(

@@ -20,14 +20,22 @@ pub(super) fn find(
     let walk = Walk { query: page.query(), most: u64::MAX, hits: page.limit, time: MAX_TIME, texts: search.texts() };
     let mut finding = Finding { search, reveal, found: Found::default() };
     let last = store.walk(&walk, cancel, &mut finding)?;
-    let mut found = finding.found;
-    found.last = last.map(|row| row.id().to_owned());
+    Ok(Found { last: last.map(|row| row.id().to_owned()), ..finding.found })
+}
+
+/// Counts what is deleted in the range that was searched.
+pub(super) fn count_deleted(
+    store: &Store,
+    cancel: &CancellationToken,
+    page: &FindPage,
+    found: &mut Found,
+) -> Result<(), store::Error> {
     if !store.shows_deleted() {
         let down_to = found.last.as_ref().and_then(|id| id.parse::<i64>().ok()).map(|id| id - 1);
-        let deleted = Query { deleted: true, above: down_to, ..walk.query };
-        found.not_searched.deleted = store.count(&deleted, cancel)?;
+        let deleted = Query { deleted: true, above: down_to, ..page.query() };
+        found.range.not_searched.deleted = store.count(&deleted, cancel)?;
     }
-    Ok(found)
+    Ok(())
 }
 
 struct Finding {
@@ -41,10 +49,7 @@ impl Visitor for Finding {
     type View = Option<Searched>;
 
     fn read(&self, execution: Execution<'_>) -> Self::View {
-        let Execution { row, header, workflow, data } = execution;
-        if self.reveal {
-            tracing::warn!(execution = row.id(), "searched with --reveal: nothing is redacted");
-        }
+        let Execution { header, workflow, data, .. } = execution;
         self.search.search(StoredExecution { header, workflow, data, reveal: self.reveal }).ok()
     }
 
@@ -53,31 +58,32 @@ impl Visitor for Finding {
     }
 
     fn take(&mut self, listed: Listed, visit: Visit<Self::View>) {
-        let Found { executions, not_searched, .. } = &mut self.found;
+        let Found { executions, range, .. } = &mut self.found;
+        let not_searched = &mut range.not_searched;
         let searched = match visit {
             Visit::WithoutText => Searched::Nothing,
-            Visit::Read(Some(searched)) => searched,
-            Visit::Read(None) | Visit::Unread(Unread::Unreadable) => return not_searched.unreadable += 1,
-            Visit::Unread(Unread::Elsewhere) => return not_searched.elsewhere += 1,
-            Visit::Unread(Unread::NoData) => return not_searched.no_data += 1,
+            visit => match visit.read() {
+                Ok(searched) => searched,
+                Err(reason) => return not_searched.not_read.add(reason),
+            },
         };
         let Listed { row, workflow_name } = listed;
-        match searched {
+        let view = match searched {
+            Searched::NoData => return not_searched.not_read.add(Unread::NoData),
             Searched::Redacted => return not_searched.redacted += 1,
-            Searched::Nothing => {}
-            Searched::Found(view) => {
-                not_searched.too_large_items += view.too_large;
-                executions.extend(view.hits.into_iter().next().map(|first| FoundExecution {
-                    id: row.id().to_owned(),
-                    workflow_id: Some(row.workflow_id().to_owned()),
-                    workflow_name,
-                    status: row.status().map(str::to_owned),
-                    started_at: row.started_at().map(str::to_owned),
-                    hits: view.total,
-                    first,
-                }));
-            }
-        }
-        self.found.count(row.started_at());
+            Searched::Nothing => return range.count(row.started_at()),
+            Searched::Found(view) => view,
+        };
+        not_searched.too_large_items += view.too_large;
+        range.count(row.started_at());
+        executions.extend(view.hits.into_iter().next().map(|first| FoundExecution {
+            id: row.id().to_owned(),
+            workflow_name,
+            status: row.status().map(str::to_owned),
+            started_at: row.started_at().map(str::to_owned),
+            hits: view.total,
+            first,
+            range: range.clone(),
+        }));
     }
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use self::page::FindPage;
+use super::not_read::NotRead;
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::search::Hit;
 use crate::n8n::Progress;
@@ -60,13 +61,8 @@ arguments! {
 struct Found {
     /// The executions that have it, newest first.
     executions: Vec<FoundExecution>,
-    /// How many were searched.
-    searched: u64,
-    /// When the oldest and the newest of them started.
-    from: Option<String>,
-    to: Option<String>,
-    not_searched: NotSearched,
-    /// The last execution that was visited, if there are more.
+    range: Range,
+    /// The last one that was looked at, if there are more.
     last: Option<String>,
     /// Whether one call reads only a few: n8n's API sends one body after the other.
     is_bounded: bool,
@@ -74,8 +70,19 @@ struct Found {
     is_rate_low: bool,
 }
 
-/// Executions that were not searched. The number that n8n redacts covers the whole range: counting only those that have
-/// the value would reveal that they have it.
+/// What was searched, and what was not.
+#[derive(Clone, Default)]
+struct Range {
+    /// How many executions were searched.
+    searched: u64,
+    /// When the oldest and the newest of them started.
+    from: Option<String>,
+    to: Option<String>,
+    not_searched: NotSearched,
+}
+
+/// Executions that were not searched. That n8n redacts some of them is said of all in the range: how many of those have the
+/// value would tell that they have it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NotSearched {
@@ -84,15 +91,9 @@ struct NotSearched {
     /// n8n has soft-deleted them.
     #[serde(skip_serializing_if = "is_zero")]
     deleted: u64,
-    /// n8n keeps their data in an object store.
-    #[serde(skip_serializing_if = "is_zero")]
-    elsewhere: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    no_data: u64,
-    /// Missing, damaged, or in an unknown format.
-    #[serde(skip_serializing_if = "is_zero")]
-    unreadable: u64,
-    /// Their bodies from n8n's API are too large.
+    #[serde(flatten)]
+    not_read: NotRead,
+    /// n8n's API sends too much of them.
     #[serde(skip_serializing_if = "is_zero")]
     too_large: u64,
     /// Items of more than 1 MiB, in executions with hits.
@@ -103,12 +104,13 @@ struct NotSearched {
 /// An execution that has the value.
 struct FoundExecution {
     id: String,
-    workflow_id: Option<String>,
     workflow_name: Option<String>,
     status: Option<String>,
     started_at: Option<String>,
     hits: u64,
     first: Hit,
+    /// What was searched when it was found, itself included.
+    range: Range,
 }
 
 impl ToolCall for FindExecutions {
@@ -117,20 +119,39 @@ impl ToolCall for FindExecutions {
         let page = FindPage::new(self)?;
         let search = page.search(context.redact)?;
         let Some(store) = &context.store else {
-            let found = over_api::find(context.n8n()?, &page, search).await?;
-            return Ok(answer::compose(&found, &page, max_tokens, locale));
+            let mut found = over_api::find(context.n8n()?, &page, search).await?;
+            loop {
+                if let Some(answer) = answer::compose(&mut found, &page, max_tokens, locale) {
+                    return Ok(answer);
+                }
+            }
         };
         let reveal = store.reveals();
         let answer = store.ask(move |store, cancel| {
-            let found = in_store::find(store, cancel, &page, search, reveal)?;
-            Ok(answer::compose(&found, &page, max_tokens, locale))
+            let mut found = in_store::find(store, cancel, &page, search, reveal)?;
+            loop {
+                in_store::count_deleted(store, cancel, &page, &mut found)?;
+                if let Some(answer) = answer::compose(&mut found, &page, max_tokens, locale) {
+                    return Ok(answer);
+                }
+            }
         });
         Ok(Origin::Store { deleted: false }.mark(answer.await?))
     }
 }
 
 impl Found {
-    /// Counts an execution that was searched; executions come newest first.
+    /// Drops what does not fit on the page: it is searched again for the next one.
+    fn cut(&mut self, executions: usize) {
+        self.executions.truncate(executions);
+        if let Some(last) = self.executions.last() {
+            (self.range, self.last) = (last.range.clone(), Some(last.id.clone()));
+        }
+    }
+}
+
+impl Range {
+    /// Counts an execution that was searched; newest first.
     fn count(&mut self, started_at: Option<&str>) {
         self.searched += 1;
         self.to = self.to.take().or_else(|| started_at.map(str::to_owned));

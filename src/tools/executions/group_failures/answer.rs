@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::not_read::NotRead;
 use super::Found;
 use super::groups::{Failed, Group};
 use crate::budget::Ladder;
@@ -26,6 +27,8 @@ struct FailureGroups<'a> {
     canceled: u64,
     #[serde(skip_serializing_if = "is_zero")]
     too_large: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_read: Option<NotRead>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_examined: Option<NotExamined<'a>>,
     #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
@@ -60,7 +63,8 @@ struct Row<'a> {
     good_before: Option<Shown<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edited: Option<[String; 2]>,
-    good_after: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    good_after: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -115,6 +119,9 @@ struct GroupLimits {
 pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> String {
     let failures = counted(found.failures as usize, "failure", "failures");
     let (japanese, english) = match found.total {
+        0 if found.too_large > 0 || found.not_read.any().is_some() => {
+            ("読めた失敗はありません".to_owned(), "No failure could be read".to_owned())
+        }
         0 => ("失敗はありません".to_owned(), "No failures".to_owned()),
         total => (
             format!("失敗を {total} グループにまとめました"),
@@ -130,6 +137,7 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
             failures: found.failures,
             canceled: found.canceled,
             too_large: found.too_large,
+            not_read: found.not_read.any(),
             not_examined: found.not_examined.as_deref().map(|before| NotExamined { before }),
             guidance: guidance(shown, found),
         };
@@ -153,15 +161,19 @@ fn guidance(groups: &[Group], found: &Found) -> Option<String> {
         let (first, good) = (&group.first.id, &good.id);
         Some(format!("compare_executions(id: '{first}', with: '{good}') shows what differed when it began."))
     });
+    let why = match found.is_rate_low {
+        true => "n8n has almost reached its limit of requests",
+        false => "one call reads the newest 50 over n8n's API",
+    };
     let bounded = found.not_examined.as_ref().filter(|_| found.is_bounded).map(|before| {
-        let why = match found.is_rate_low {
-            true => "n8n has almost reached its limit of requests",
-            false => "one call reads the newest 50 over n8n's API",
-        };
         format!(
             "Older failures were not examined: {why}. Pass startedBefore: '{before}', or start n8n-lens with --store."
         )
     });
-    let both: Vec<_> = compared.into_iter().chain(bounded).collect();
-    (!both.is_empty()).then(|| both.join(" "))
+    let partial = found.is_partial.then(|| {
+        "This call got no more from n8n: goodBefore, goodAfter and edited can be missing. n8n-lens with --store has them."
+            .to_owned()
+    });
+    let all: Vec<_> = compared.into_iter().chain(bounded).chain(partial).collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }

@@ -45,8 +45,8 @@ pub(super) struct Group {
     pub last: Failed,
     /// The newest good execution of the workflow before the first failure, if the store still has it.
     pub good_before: Option<Failed>,
-    /// How many good executions there were after the last failure.
-    pub good_after: u64,
+    /// How many good ones there were after the last of them, if that is known.
+    pub good_after: Option<u64>,
 }
 
 /// The workflow that a failure belongs to.
@@ -68,7 +68,7 @@ impl Failed {
     pub(super) fn of(row: &Row) -> Self {
         Self {
             id: row.id().to_owned(),
-            at: row.started_at().map(str::to_owned),
+            at: row.began_at().map(str::to_owned),
             version: row.workflow_version().map(str::to_owned),
             is_manual: row.mode() == Some("manual"),
         }
@@ -102,7 +102,7 @@ impl Groups {
             first: failed.clone(),
             last: failed.clone(),
             good_before: None,
-            good_after: 0,
+            good_after: None,
         });
         let mut hash = DefaultHasher::new();
         (text, description).hash(&mut hash);
@@ -175,7 +175,7 @@ impl Group {
         let before = Query { below: self.first.number(), limit: 1, ..good(&self.first) };
         let after = Query { above: self.last.number(), ..good(&self.last) };
         self.good_before = store.list(&before, cancel)?.first().map(|listed| Failed::of(&listed.row));
-        self.good_after = store.count(&after, cancel)?;
+        self.good_after = Some(store.count(&after, cancel)?);
         Ok(())
     }
 }

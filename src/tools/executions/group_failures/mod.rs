@@ -15,11 +15,12 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use self::groups::{Failed, Group, Groups, Whose};
+use super::not_read::NotRead;
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::summary::SummaryProjection;
 use crate::execution::{Failure, StoredExecution, StoredProjection};
 use crate::n8n::Progress;
-use crate::store::{self, Listed, Query, Store, Visit, Visitor, Walk};
+use crate::store::{self, Listed, Query, Store, Unread, Visit, Visitor, Walk};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Date, Effect, IntegerOr, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -65,12 +66,16 @@ struct Found {
     canceled: u64,
     /// Failures whose bodies are too large to read over n8n's API.
     too_large: u64,
-    /// The start of the newest failure that was not examined, if any.
+    /// Failures whose errors are not known.
+    not_read: NotRead,
+    /// When the last of the failures started that were not examined, if there are any.
     not_examined: Option<String>,
     /// Whether one call reads only a few: n8n's API sends one body after the other.
     is_bounded: bool,
     /// Whether the call ended because n8n limits requests.
     is_rate_low: bool,
+    /// Whether n8n was not asked for all that is shown of a group.
+    is_partial: bool,
 }
 
 impl ToolCall for GroupFailures {
@@ -95,7 +100,10 @@ impl GroupFailures {
         let mut grouping = Grouping { asked: self, reveal, groups: Groups::default(), found: Found::default() };
         let last = store.walk(&walk, cancel, &mut grouping)?;
         let Grouping { groups, mut found, .. } = grouping;
-        found.not_examined = last.and_then(|row| row.started_at().map(str::to_owned));
+        if let Some(last) = last {
+            let left = Query { below: last.id().parse().ok(), ..walk.query };
+            found.not_examined = store.latest_start(&left, cancel)?;
+        }
         (found.groups, found.total) = groups.finish(self.limit);
         for group in &mut found.groups {
             group.look_around(store, cancel)?;
@@ -134,15 +142,16 @@ struct Grouping<'a> {
 }
 
 impl Visitor for Grouping<'_> {
-    /// `None` without an error, or if it cannot be read.
-    type View = Option<Failure>;
+    /// `None` if it cannot be read; then its error, if it has one.
+    type View = Option<Option<Failure>>;
 
     fn read(&self, execution: store::Execution<'_>) -> Self::View {
         let store::Execution { row, header, workflow, data } = execution;
         if row.status() == Some(CANCELED) {
-            return None;
+            return Some(None);
         }
-        SummaryProjection.read_stored(StoredExecution { header, workflow, data, reveal: self.reveal }).ok()?.error
+        let stored = StoredExecution { header, workflow, data, reveal: self.reveal };
+        SummaryProjection.read_stored(stored).ok().map(|summary| summary.error)
     }
 
     fn take(&mut self, Listed { row, workflow_name }: Listed, visit: Visit<Self::View>) {
@@ -150,7 +159,12 @@ impl Visitor for Grouping<'_> {
             self.found.canceled += 1;
             return;
         }
-        let error = visit.view().flatten();
+        let error = match visit.read() {
+            Ok(error) => error,
+            // Nothing was recorded.
+            Err(Unread::NoData) => None,
+            Err(reason) => return self.found.not_read.add(reason),
+        };
         if self.asked.is_about(error.as_ref()) {
             self.found.failures += 1;
             let whose = Whose { workflow_id: row.workflow_id().to_owned(), workflow_name };

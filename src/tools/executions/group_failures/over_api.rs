@@ -1,24 +1,24 @@
 //! Grouping failures through n8n's API: the newest few.
 
-use futures::StreamExt;
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use serde_json::Value;
+use tokio::time::timeout_at;
 
 use super::super::listed::text;
-use super::super::walk_over_api::{Fetched, walk};
+use super::super::walk_over_api::{Fetched, Limited, walk};
 use super::groups::{Failed, Group, Groups, Whose};
 use super::{Found, GroupFailures};
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::execution::{self, HeaderProjection};
-use crate::n8n::{Client, ListCursor, ListQuery};
+use crate::n8n::{Client, ListCursor, ListQuery, Listing};
+use crate::store::Unread;
 use crate::tools::Error;
 
 /// How many good executions are examined after the last failure of a group, and before the first: n8n lists no more at once.
 const MAX_LISTED: u64 = 250;
 const MAX_BEFORE: u64 = 20;
-
-/// How many groups look for their good executions at the same time.
-const AT_ONCE: usize = 2;
 
 /// Groups the newest failures, as many as one call may request.
 pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, Error> {
@@ -48,27 +48,36 @@ pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, E
                 return true;
             }
             Fetched::Deleted => return true,
-            Fetched::Read(summary) => summary.ok(),
-            Fetched::Unreadable => None,
+            Fetched::Read(Ok(summary)) => summary,
+            Fetched::Read(Err(_)) | Fetched::Unreadable => {
+                found.not_read.add(Unread::Unreadable);
+                return true;
+            }
         };
-        let error = summary.as_ref().and_then(|summary| summary.error.as_ref());
+        let error = summary.error.as_ref();
         if asked.is_about(error) {
             found.failures += 1;
-            let version = summary.as_ref().and_then(|summary| summary.header.workflow_version.clone());
-            let name = summary.as_ref().and_then(|summary| summary.workflow_name.clone());
-            let whose = Whose { workflow_id: text(listed, "workflowId").unwrap_or_default(), workflow_name: name };
+            let version = summary.header.workflow_version.clone();
+            let workflow_name = summary.workflow_name.clone();
+            let whose = Whose { workflow_id: text(listed, "workflowId").unwrap_or_default(), workflow_name };
             groups.add(whose, failed(listed, version), error);
         }
         true
     };
-    let walked = walk(n8n, query, &SummaryProjection, take).await?;
-    found.not_examined = last_at.filter(|_| walked.last.is_some() && !is_over);
+    let limited = Limited::new(n8n);
+    let walked = walk(&limited, query, &SummaryProjection, take).await?;
     found.is_rate_low = walked.is_rate_low;
-    let (mut groups, total) = groups.finish(asked.limit);
-    let around: Vec<_> = groups.iter_mut().map(|group| look_around(n8n, group)).collect();
-    let results: Vec<_> = futures::stream::iter(around).buffered(AT_ONCE).collect().await;
-    results.into_iter().collect::<Result<(), Error>>()?;
-    (found.groups, found.total) = (groups, total);
+    if walked.last.is_some() && !is_over {
+        let left = walked.next_at.or(last_at);
+        let is_asked = |at: &String| at.parse::<Timestamp>().ok().zip(after).is_none_or(|(at, after)| at >= after);
+        found.not_examined = left.filter(is_asked);
+    }
+    (found.groups, found.total) = groups.finish(asked.limit);
+    let mut around = Around { n8n: &limited.n8n, newest: HashMap::new(), versions: HashMap::new(), is_partial: false };
+    for group in &mut found.groups {
+        around.is_partial |= timeout_at(limited.end, around.look(group)).await.is_err();
+    }
+    found.is_partial = around.is_partial;
     Ok(found)
 }
 
@@ -77,30 +86,64 @@ fn failed(listed: &Value, version: Option<String>) -> Failed {
     Failed { id: text(listed, "id").unwrap_or_default(), at: text(listed, "startedAt"), version, is_manual }
 }
 
-/// Lists the good executions before and after. Manual ones, whose data may be pinned, say nothing about others.
-async fn look_around(n8n: &Client, group: &mut Group) -> Result<(), Error> {
-    let good = |cursor: Option<String>, limit| ListQuery {
-        workflow_id: Some(group.key.workflow_id.clone()),
-        status: Some("success".to_owned()),
-        cursor: cursor.map(ListCursor::After),
-        limit,
-        ..ListQuery::default()
-    };
-    let counts = |failed: &Failed, good: &Value| failed.is_manual || good["mode"] != "manual";
-    let before = n8n.list_executions(&good(Some(group.first.id.clone()), MAX_BEFORE)).await?;
-    let good_before = before.data.iter().find(|good| counts(&group.first, good)).map(|good| failed(good, None));
-    let after = n8n.list_executions(&good(None, MAX_LISTED)).await?;
-    let last = group.last.number();
-    let is_after = |good: &&Value| text(good, "id").and_then(|id| id.parse::<i64>().ok()) > last;
-    let after = after.data.iter().take_while(is_after).filter(|good| counts(&group.last, good)).count();
-    group.good_after = after as u64;
-    group.good_before = match good_before {
-        Some(good) => {
-            let header = n8n.read_metadata(&good.id, &HeaderProjection).await;
-            let version = header.ok().and_then(Result::ok).and_then(|header| header.workflow_version);
-            Some(Failed { version, ..good })
+/// What was good before and after groups. What n8n does not answer is left out.
+struct Around<'a> {
+    n8n: &'a Client,
+    /// The newest good executions of each workflow.
+    newest: HashMap<String, Option<Listing>>,
+    /// The version of the workflow in an execution.
+    versions: HashMap<String, Option<String>>,
+    /// Whether n8n was asked for less than there may be.
+    is_partial: bool,
+}
+
+impl Around<'_> {
+    /// A manual execution says nothing about others: its data may be pinned.
+    async fn look(&mut self, group: &mut Group) {
+        let counts = |failed: &Failed, good: &Value| failed.is_manual || good["mode"] != "manual";
+        let workflow = &group.key.workflow_id.clone();
+        if !self.newest.contains_key(workflow) {
+            let newest = self.good(workflow, None, MAX_LISTED).await;
+            self.newest.insert(workflow.clone(), newest);
         }
-        None => None,
-    };
-    Ok(())
+        let Some(Some(newest)) = self.newest.get(workflow) else { return };
+        let number = |good: &Value| text(good, "id").and_then(|id| id.parse::<i64>().ok());
+        let (first, last) = (group.first.number(), group.last.number());
+        let after = newest.data.iter().take_while(|good| number(good) > last);
+        group.good_after = Some(after.filter(|good| counts(&group.last, good)).count() as u64);
+        let before = |good: &&Value| number(good) < first && counts(&group.first, good);
+        let mut found = newest.data.iter().find(before).cloned();
+        if newest.next_cursor.is_some() && found.is_none() {
+            let older = self.good(workflow, Some(group.first.id.clone()), MAX_BEFORE).await;
+            found = older.and_then(|older| older.data.into_iter().find(|good| before(&good)));
+        }
+        if let Some(found) = found {
+            let version = self.version(&text(&found, "id").unwrap_or_default()).await;
+            group.good_before = Some(failed(&found, version));
+        }
+    }
+
+    async fn good(&mut self, workflow: &str, after: Option<String>, limit: u64) -> Option<Listing> {
+        let query = ListQuery {
+            workflow_id: Some(workflow.to_owned()),
+            status: Some("success".to_owned()),
+            cursor: after.map(ListCursor::After),
+            limit,
+            ..ListQuery::default()
+        };
+        let listing = self.n8n.list_executions(&query).await;
+        self.is_partial |= listing.is_err();
+        listing.ok()
+    }
+
+    async fn version(&mut self, id: &str) -> Option<String> {
+        if let Some(version) = self.versions.get(id) {
+            return version.clone();
+        }
+        let header = self.n8n.read_metadata(id, &HeaderProjection).await;
+        self.is_partial |= header.is_err();
+        let version = header.ok().and_then(Result::ok).and_then(|header| header.workflow_version);
+        self.versions.insert(id.to_owned(), version.clone());
+        version
+    }
 }

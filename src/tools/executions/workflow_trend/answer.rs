@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::super::not_read::NotRead;
 use super::{Periods, Seen, SeenExecution};
 use crate::budget::Ladder;
 use crate::execution::trend::{Figures, Level, Moved, Movements, PERIODS, What};
@@ -29,6 +30,8 @@ struct TrendAnswer<'a> {
     too_few: Vec<String>,
     #[serde(skip_serializing_if = "is_zero")]
     too_few_more: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_read: Option<NotRead>,
     #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
     guidance: Option<String>,
 }
@@ -119,6 +122,21 @@ fn message(movements: &Movements, locale: Locale) -> String {
     locale.choose(&japanese, &english).to_owned()
 }
 
+/// The comparison that shows most, and what is not judged.
+fn guidance(seen: &Seen) -> Option<String> {
+    // A node that stopped ran well in the execution since which it is missing.
+    let moved = seen.movements.moved.iter().find(|moved| moved.what != What::Stopped);
+    let compared = moved.map(|moved| {
+        let since = Row::of(moved, seen, CUT_NAME_CHARS).since.id;
+        format!("compare_executions(id: '{since}') shows what differs from the last good execution before it.")
+    });
+    let incomplete = seen.is_last_incomplete.then(|| {
+        "Executions of the last period were not read: which nodes stopped or ran too rarely is not known.".to_owned()
+    });
+    let both: Vec<_> = compared.into_iter().chain(incomplete).collect();
+    (!both.is_empty()).then(|| both.join(" "))
+}
+
 /// The answer as it is sent.
 pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens: usize, locale: Locale) -> String {
     let movements = &seen.movements;
@@ -144,11 +162,8 @@ pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens:
             steady: movements.steady,
             too_few: too_few.iter().take(limits.too_few).map(|name| shorten_name(name, limits.chars)).collect(),
             too_few_more: too_few.len().saturating_sub(limits.too_few) as u64,
-            // A node that no longer runs did run well in the execution since which it is missing.
-            guidance: moved.iter().find(|moved| moved.what != What::Stopped).map(|moved| {
-                let since = Row::of(moved, seen, limits.chars).since.id.to_owned();
-                format!("compare_executions(id: '{since}') shows what differs from the last good execution before it.")
-            }),
+            not_read: seen.not_read.any(),
+            guidance: guidance(seen),
         };
         success(&message, &data)
     };

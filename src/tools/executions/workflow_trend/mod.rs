@@ -1,7 +1,7 @@
 //! `workflow_trend`: changes at the nodes of a workflow, in the last period compared with the seven before it.
 //!
 //! ```text
-//! executions of eight periods, newest first -> the runs of their nodes -> oldest first -> what moved, and since when
+//! executions of eight periods, oldest first -> the runs of their nodes -> what moved, and since when
 //! ```
 
 mod answer;
@@ -16,9 +16,10 @@ use indexmap::IndexSet;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use super::not_read::NotRead;
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
-use crate::execution::trend::{Line, Movements, Observation, PERIODS, Trend};
+use crate::execution::trend::{Line, MOST_OBSERVATIONS, Movements, Observation, PERIODS, Trend, What};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::n8n::Progress;
 use crate::store::{self, Listed, Query, Row, Store, Visit, Visitor, Walk};
@@ -65,9 +66,13 @@ struct Periods {
 #[derive(Default)]
 struct Seen {
     workflow_name: Option<String>,
-    /// The executions, oldest first.
+    /// The executions that were read, oldest first.
     executions: Vec<SeenExecution>,
-    /// The versions of the workflow, in the order in which they first ran: the movements refer to them by index.
+    /// Executions whose runs are not known.
+    not_read: NotRead,
+    /// Whether some of these are in the last period.
+    is_last_incomplete: bool,
+    /// The versions of the workflow, in the order in which they first ran: as the movements number them.
     versions: IndexSet<Option<String>>,
     movements: Movements,
     /// The runs of each node in each period.
@@ -100,8 +105,8 @@ impl WorkflowTrend {
         let seen = store.ask(move |store, cancel| read(store, cancel, &asked, periods, reveal)).await?;
         let seen = seen.ok_or_else(|| {
             Error::FailedPrecondition(format!(
-                "There are more executions in these eight periods than can be read in one call ({MAX_EXECUTIONS}, or {} s): choose a \
-                 shorter period.",
+                "There is more in these eight periods than can be read in one call ({MAX_EXECUTIONS} executions, {MOST_OBSERVATIONS} runs \
+                 of nodes, {} s): choose a shorter period.",
                 MAX_TIME.as_secs()
             ))
         })?;
@@ -174,18 +179,21 @@ fn read(
         started_after: Some(periods.begin().to_string()),
         started_before: Some(periods.until.to_string()),
         without_manual: true,
+        oldest_first: true,
         ..Query::default()
     };
     let walk = Walk { query, most: MAX_EXECUTIONS, hits: u64::MAX, time: MAX_TIME, texts: Vec::new() };
-    let mut reading = Reading { periods, reveal, seen: Seen::default(), runs: Vec::new() };
-    if store.walk(&walk, cancel, &mut reading)?.is_some() {
+    let mut reading = Reading { periods, reveal, seen: Seen::default(), trend: Trend::default(), is_full: false };
+    if store.walk(&walk, cancel, &mut reading)?.is_some() || reading.is_full {
         return Ok(None);
     }
-    let Reading { mut seen, mut runs, .. } = reading;
-    seen.executions.reverse();
-    runs.reverse();
-    let trend = observed(&seen.executions, &mut seen.versions, &runs);
+    let Reading { mut seen, trend, .. } = reading;
     (seen.lines, seen.movements) = (trend.lines(), trend.finish());
+    if seen.is_last_incomplete {
+        // A node may have run in what was not read.
+        seen.movements.moved.retain(|moved| moved.what != What::Stopped);
+        seen.movements.too_few.clear();
+    }
     Ok(Some(seen))
 }
 
@@ -194,27 +202,55 @@ struct Reading {
     periods: Periods,
     reveal: bool,
     seen: Seen,
-    runs: Vec<NodeRuns>,
+    trend: Trend,
+    /// Whether there are more runs than are held.
+    is_full: bool,
 }
 
 impl Visitor for Reading {
-    type View = NodeRuns;
+    /// `None` if it cannot be read.
+    type View = Option<NodeRuns>;
 
     fn read(&self, execution: store::Execution<'_>) -> Self::View {
         let store::Execution { row, header, workflow, data } = execution;
         if !has_ended(row) {
-            return NodeRuns::default();
+            return Some(NodeRuns::default());
         }
         let stored = StoredExecution { header, workflow, data, reveal: self.reveal };
-        NodeRunsProjection.read_stored(stored).unwrap_or_default()
+        NodeRunsProjection.read_stored(stored).ok()
     }
 
     fn take(&mut self, Listed { row, workflow_name }: Listed, visit: Visit<Self::View>) {
-        self.seen.workflow_name = self.seen.workflow_name.take().or(workflow_name);
-        if let Some(execution) = seen_execution(&row, self.periods) {
-            self.seen.executions.push(execution);
-            self.runs.push(visit.view().unwrap_or_default());
+        // The last one has the newest name.
+        self.seen.workflow_name = workflow_name.or(self.seen.workflow_name.take());
+        let Some(execution) = seen_execution(&row, self.periods) else { return };
+        match visit.read() {
+            Ok(runs) => self.add(execution, &runs),
+            Err(reason) => {
+                self.seen.not_read.add(reason);
+                self.seen.is_last_incomplete |= execution.period == PERIODS - 1;
+            }
         }
+    }
+}
+
+impl Reading {
+    fn add(&mut self, execution: SeenExecution, runs: &NodeRuns) {
+        let number_of = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        self.is_full |= runs.left_out > 0;
+        let version = self.seen.versions.insert_full(execution.version.clone()).0;
+        for (name, run) in runs.nodes.iter().flat_map(|(name, runs)| runs.iter().map(move |run| (name, run))) {
+            let observation = Observation {
+                execution: number_of(self.seen.executions.len() as u64),
+                ms: number_of(run.ms),
+                items: number_of(run.items),
+                version: u16::try_from(version).unwrap_or(u16::MAX),
+                period: execution.period,
+                failed: run.failed,
+            };
+            self.is_full |= !self.trend.push(name, observation);
+        }
+        self.seen.executions.push(execution);
     }
 }
 
@@ -233,29 +269,4 @@ fn seen_execution(row: &Row, periods: Periods) -> Option<SeenExecution> {
         period,
         failed: row.status() != Some("success"),
     })
-}
-
-/// The runs of each execution, oldest first.
-fn observed(executions: &[SeenExecution], versions: &mut IndexSet<Option<String>>, runs: &[NodeRuns]) -> Trend {
-    let mut trend = Trend::default();
-    for (number, (execution, runs)) in executions.iter().zip(runs).enumerate() {
-        let version = versions.insert_full(execution.version.clone()).0;
-        for (name, of_node) in &runs.nodes {
-            for run in of_node {
-                let number_of = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-                let observation = Observation {
-                    execution: number_of(number as u64),
-                    ms: number_of(run.ms),
-                    items: number_of(run.items),
-                    version: u16::try_from(version).unwrap_or(u16::MAX),
-                    period: execution.period,
-                    failed: run.failed,
-                };
-                if !trend.push(name, observation) {
-                    break;
-                }
-            }
-        }
-    }
-    trend
 }
