@@ -78,6 +78,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use self::near::is_close;
 pub use self::path::{Step, path_of, path_text};
 pub use self::plan::Plan;
 use self::reader::Reader;
