@@ -15,6 +15,7 @@ pub mod file;
 pub mod folder;
 pub mod graph;
 mod layout;
+pub mod left_over;
 pub mod node;
 pub mod outline;
 pub mod parsed;

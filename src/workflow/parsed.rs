@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::connections::{Connection, Connections};
 use super::document::Members;
-use super::expression::{ParameterText, parameter_texts};
+use super::expression::{ParameterText, texts_of};
 use super::{Document, Error};
 use crate::json::well_formed;
 
@@ -52,6 +52,8 @@ pub struct ParsedNode {
     pub webhook_id: Option<String>,
     /// Its parameters.
     pub parameters: Map<String, Value>,
+    /// Whether they could be read. A number beyond those of IEEE 754 or more than 127 levels cannot.
+    pub is_read: bool,
     /// The texts among them, with their places.
     pub texts: Vec<ParameterText>,
     members: Members,
@@ -78,7 +80,9 @@ impl ParsedNode {
         let text = |member: &str| read::<String>(&members, member);
         let node_type = text("type").unwrap_or_default();
         let version = read(&members, "typeVersion").unwrap_or(1.0);
-        let texts = members.get("parameters").map(|parameters| parameter_texts(&node_type, version, parameters.get()));
+        let parameters: Option<Value> = read(&members, "parameters");
+        let is_read = parameters.is_some() || !members.contains_key("parameters");
+        let texts = parameters.as_ref().map(|parameters| texts_of(&node_type, version, parameters));
         Self {
             id: text("id"),
             name: text("name").unwrap_or_default(),
@@ -86,7 +90,8 @@ impl ParsedNode {
             is_disabled: read(&members, "disabled").unwrap_or(false),
             on_error: text("onError"),
             webhook_id: text("webhookId"),
-            parameters: read(&members, "parameters").unwrap_or_default(),
+            parameters: if let Some(Value::Object(parameters)) = parameters { parameters } else { Map::new() },
+            is_read,
             texts: texts.unwrap_or_default(),
             node_type,
             members,

@@ -111,9 +111,200 @@ fn wrong_expressions_are_named_with_what_was_meant() {
     }
 }
 
-/// An n8n with the workflow of an execution as its draft, and the execution, whose workflow has defaults filled in and lacks
+/// Items with these values.
+fn items(values: &Value) -> Value {
+    values.as_array().unwrap().iter().map(|json| json!({"json": json})).collect()
+}
+
+/// An execution of `Source -> Kept -> Use`; its other way, `Source -> No -> Use`, was not taken. `Source` output these values,
+/// and `Kept` those.
+fn executed(asking: Value, source: &Value, kept: &Value) -> Value {
+    let set = |name: &str| json!({"name": name, "type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": {}});
+    let mut asking = asking;
+    asking["name"] = json!("Use");
+    let to = |names: &[&str]| {
+        let ends: Vec<_> = names.iter().map(|name| json!({"node": name, "type": "main", "index": 0})).collect();
+        json!({ "main": [ends] })
+    };
+    json!({"id": "1", "status": "success", "data": {"resultData": {"runData": {
+            "Source": [{"executionIndex": 0, "source": [], "data": {"main": [items(source)]}}],
+            "Kept": [{"executionIndex": 1, "source": [{"previousNode": "Source"}], "data": {"main": [items(kept)]}}],
+            "Use": [{"executionIndex": 2, "source": [{"previousNode": "Kept"}], "data": {"main": [[]]}}]}}},
+        "workflowData": {"name": "W", "nodes": [set("Source"), set("Kept"), set("No"), asking],
+            "connections": {"Source": to(&["Kept", "No"]), "Kept": to(&["Use"]), "No": to(&["Use"])}}})
+}
+
+/// The problems of such an execution, as `rule reference`.
+fn problems_of(asking: Value, source: &Value, kept: &Value) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "execution.json", executed(asking, source, kept).to_string().as_bytes());
+    let (answer, _) = check(&["--execution", &file]);
+    let text = |problem: &Value, member: &str| problem[member].as_str().unwrap_or_default().to_owned();
+    let all = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+    all.iter().map(|one| format!("{} {}", text(one, "rule"), text(one, "reference"))).collect()
+}
+
+fn set_to(text: &str) -> Value {
+    json!({"type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": {"value": text}})
+}
+
+fn code(text: &str) -> Value {
+    json!({"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": text}})
+}
+
+#[test]
+fn a_node_that_did_not_run_is_named_however_it_is_read() {
+    let one = json!([{"a": 1}]);
+    for (asking, expected) in [
+        (code("for (const i of $('No').all()) f(i)"), Some("$('No')")),
+        (code("return $input.all().concat($items('No'))"), Some("$items('No')")),
+        (set_to("={{ JSON.stringify($('No').first().json) }}"), Some("$('No').first().json")),
+        (set_to("={{ $('No').item.binary.data.fileName }}"), Some("$('No')")),
+        (set_to("={{ $('No').first().json.a }}"), Some("$('No').first().json.a")),
+        (set_to("={{ $node['No'].json.a }}"), Some("$node['No'].json.a")),
+        (set_to("={{ $('No').params.a }}"), None),
+        (set_to("={{ $('No').isExecuted }} {{ $('No').first().json.a }}"), None),
+        (set_to("={{ $('No').first()?.json.a }}"), None),
+        (set_to("={{ $json.a /* $('No').first().json.a */ }}"), None),
+        (code("if (x) f($('No').all())"), None),
+        (code("const node = $('No')"), None),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|reference| format!("nodeNotRun {reference}")).collect();
+        assert_eq!(problems_of(asking.clone(), &one, &one), expected, "{asking}");
+    }
+}
+
+#[test]
+fn an_item_that_the_current_one_came_from_may_be_any() {
+    let mails =
+        |mails: Value| -> Value { mails.as_array().unwrap().iter().map(|mail| json!({"mail": mail})).collect() };
+    let (some, mixed) = (mails(json!(["a", null, "b"])), mails(json!([1, "2", 3])));
+    for (path, source, kept, expected) in [
+        ("mail", &some, 2, None),
+        ("mail", &some, 3, Some("nullValue")),
+        ("mail", &mails(json!([null, null, null])), 2, Some("nullValue")),
+        ("mail", &mixed, 2, None),
+        ("mail", &mixed, 3, Some("mixedTypes")),
+        ("mial", &some, 2, Some("missingField")),
+    ] {
+        let kept = json!(source.as_array().unwrap()[..kept]);
+        let expected: Vec<_> = expected.iter().map(|rule| format!("{rule} $('Source').item.json.{path}")).collect();
+        let asking = set_to(&format!("={{{{ $('Source').item.json.{path} }}}}"));
+        assert_eq!(problems_of(asking, source, &kept), expected, "{path} {source} {kept}");
+    }
+}
+
+#[test]
+fn what_is_provided_for_is_no_problem() {
+    let conditions = |kind: &str, conditions: Value| json!({"type": format!("n8n-nodes-base.{kind}"), "typeVersion": 2.2, "parameters": {"conditions": {"conditions": conditions}}});
+    let condition = |left: &str, operation: &str| {
+        json!({"leftValue": left, "rightValue": "={{ $json.gone }}",
+        "operator": {"type": "boolean", "operation": operation, "singleValue": true}})
+    };
+    let equals = |left: &str| json!({"leftValue": left, "operator": {"type": "number", "operation": "equals"}, "rightValue": 500});
+    let (code_of, next) = ("={{ $json.error.code }}", "$input.first().json.next");
+    let errors = json!([{"error": {"code": 500}}, {"a": 1}]);
+    let (lines, product) = (json!([{"line1": "x"}]), json!([{"product": {"name": "x"}}]));
+    for (asking, source, expected) in [
+        (conditions("if", json!([equals(code_of)])), &errors, Some("$json.error.code")),
+        (conditions("if", json!([condition("={{ $json.error }}", "exists"), equals(code_of)])), &errors, None),
+        (conditions("filter", json!([condition("={{ $json.error.code }}", "exists"), equals(code_of)])), &errors, None),
+        (
+            conditions("if", json!([condition("={{ $json.a }}", "exists"), equals(code_of)])),
+            &errors,
+            Some("$json.error.code"),
+        ),
+        // The right side of a condition that has none.
+        (conditions("if", json!([condition("={{ $json.line1 }}", "true")])), &lines, None),
+        (code(&format!("return f({next})")), &lines, Some(next)),
+        (code(&format!("if ({next}) return []")), &lines, None),
+        (code(&format!("const v = {next}\nif (v) return []")), &lines, None),
+        (set_to("={{ $json.line2 }}"), &lines, Some("$json.line2")),
+        (set_to("={{ $json.line2 ?? '' }}"), &lines, None),
+        (set_to("={{ $json.lien1 ?? '' }}"), &lines, Some("$json.lien1")),
+        (set_to("={{ $json.customer?.name ?? 'Guest' }}"), &product, None),
+        (set_to("={{ $json.prodcut?.name ?? 'Guest' }}"), &product, Some("$json.prodcut?.name")),
+        (set_to("={{ $json.name ?? 'Guest' }}"), &product, Some("$json.name")),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|reference| format!("missingField {reference}")).collect();
+        assert_eq!(problems_of(asking.clone(), source, source), expected, "{asking}");
+    }
+}
+
+#[test]
+fn only_the_first_item_counts_where_n8n_evaluates_once() {
+    let values = json!([{"a": "x"}, {"b": "y"}]);
+    let node =
+        |node_type: &str, parameters: Value| json!({"type": node_type, "typeVersion": 1, "parameters": parameters});
+    let base = |kind: &str, parameters: Value| node(&format!("n8n-nodes-base.{kind}"), parameters);
+    let value = "={{ $json.a }}";
+    for (asking, is_once) in [
+        (base("form", json!({"title": value})), true),
+        (base("removeDuplicates", json!({"fieldsToCompare": value})), true),
+        (base("removeDuplicates", json!({"dedupeField": value})), false),
+        (base("convertToFile", json!({"options": {"fileName": value}})), true),
+        (base("convertToFile", json!({"operation": "toJson", "options": {"fileName": value}})), true),
+        (base("convertToFile", json!({"operation": "toJson", "mode": "each", "options": {"fileName": value}})), false),
+        (base("convertToFile", json!({"operation": "toBinary", "options": {"fileName": value}})), false),
+        (base("wait", json!({"amount": value})), true),
+        (base("set", json!({"amount": value})), false),
+    ] {
+        assert_eq!(problems_of(asking.clone(), &values, &values).is_empty(), is_once, "{asking}");
+    }
+    // Which input a Merge reads is not known; a model is asked for once, a tool for each call.
+    for (name, node_type, kind, has_problem) in [
+        ("Model", "lmChatOpenAi", "ai_languageModel", false),
+        ("Memory", "memoryBufferWindow", "ai_memory", false),
+        ("Parser", "outputParserStructured", "ai_outputParser", true),
+    ] {
+        let mut body = executed(node("@n8n/n8n-nodes-langchain.agent", json!({})), &values, &values);
+        let sub = json!({"name": name, "type": format!("@n8n/n8n-nodes-langchain.{node_type}"), "parameters": {"value": value}});
+        body["workflowData"]["nodes"].as_array_mut().unwrap().push(sub);
+        body["workflowData"]["connections"][name] = json!({kind: [[{"node": "Use", "type": kind, "index": 0}]]});
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+        let (answer, _) = check(&["--execution", &file]);
+        assert_eq!(answer["data"]["problems"].is_array(), has_problem, "{name}: {answer}");
+    }
+    let mut merge = executed(base("merge", json!({"value": "={{ $json.gone }}"})), &values, &values);
+    merge["workflowData"]["connections"]["No"]["main"][0][0]["index"] = json!(1);
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "execution.json", merge.to_string().as_bytes());
+    assert!(check(&["--execution", &file]).0["data"]["problems"].is_null());
+}
+
+#[test]
+fn an_answer_says_what_could_not_be_looked_at() {
+    let message = |change: &dyn Fn(&mut Value)| {
+        let mut body = executed(set_to("={{ $json.gone }}"), &json!([{"a": 1}]), &json!([{"a": 1}]));
+        change(&mut body);
+        let folder = tempfile::tempdir().unwrap();
+        let body = body.to_string().replace("\"huge\"", "1e400");
+        let file = write(folder.path(), "execution.json", body.as_bytes());
+        check(&["--execution", &file]).0["message"].as_str().unwrap().to_owned()
+    };
+    let too_large = message(&|body| {
+        body["dataTooLargeToDisplay"] = json!(true);
+        body["data"]["resultData"]["runData"] = json!({});
+    });
+    assert!(too_large.contains("only the structure") && too_large.contains("ignoreDataSizeLimit"), "{too_large}");
+    let no_data = message(&|body| body["data"]["resultData"]["runData"] = json!({}));
+    assert_eq!(no_data, "No problems. The execution has no data of any node: only the structure was checked.");
+    let unread = message(&|body| body["workflowData"]["nodes"][3]["parameters"]["n"] = json!("huge"));
+    assert!(unread.contains("The parameters of 'Use' cannot be read"), "{unread}");
+    let problem = message(&|_| {});
+    assert!(problem.starts_with("1 problem in the workflow as it ran."), "{problem}");
+    let always = message(&|body| {
+        let node = &mut body["workflowData"]["nodes"][3];
+        (node["alwaysOutputData"], node["onError"]) = (json!(true), json!("continueErrorOutput"));
+        node["parameters"]["value"] = json!("x");
+    });
+    assert!(always.starts_with("No problems. Before n8n 3.0, Always Output Data"), "{always}");
+}
+
+/// An n8n with the workflow of an execution as its draft, and the execution, whose workflow has the defaults filled in, and not
 /// what n8n's editor hides.
-fn n8n(body: &Value) -> (WorkflowStore, Server) {
+fn n8n(body: &Value, hidden: &str) -> (WorkflowStore, Server) {
     let mut filled = body.clone();
     filled["workflowId"] = json!("w");
     for node in filled["workflowData"]["nodes"].as_array_mut().unwrap() {
@@ -125,7 +316,7 @@ fn n8n(body: &Value) -> (WorkflowStore, Server) {
     workflow["id"] = json!("w");
     workflow["versionId"] = body["workflowVersionId"].clone();
     for node in workflow["nodes"].as_array_mut().unwrap() {
-        node["parameters"]["hiddenOfTests"] = json!("={{ $json.leftOver }}");
+        node["parameters"]["hiddenOfTests"] = json!(hidden);
     }
     store.put(workflow);
     let id = body["id"].as_str().unwrap().to_owned();
@@ -142,7 +333,7 @@ fn n8n(body: &Value) -> (WorkflowStore, Server) {
 fn a_draft_is_checked_before_and_after_an_edit() {
     let at = "/conditions/conditions/0/leftValue";
     let body = with_expression("type_of_one", "Main warehouse", at, "={{ $json.warehouse.idd }}");
-    let (_store, n8n) = n8n(&body);
+    let (_store, n8n) = n8n(&body, "={{ $json.leftOver }}");
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions,workflows", "--locale", "en"]);
     let ask = json!({"workflowId": "w", "executionId": body["id"]});
     let before = call(&mut client, "check_workflow", ask.clone());
@@ -173,6 +364,28 @@ fn a_draft_is_checked_before_and_after_an_edit() {
     let again = json!({"type": "setNodeSettings", "nodeName": "Main warehouse", "settings": {"notes": "x"}});
     let edited = call(&mut client, "edit_workflow", json!({"workflowId": "w", "operations": [again]}));
     assert_eq!((&edited["data"]["newProblems"], &edited["data"]["oldProblems"]), (&Value::Null, &json!(1)), "{edited}");
+}
+
+#[test]
+fn a_draft_is_named_and_what_is_hidden_in_it_is_not_checked() {
+    let at = "/conditions/conditions/0/leftValue";
+    let body = with_expression("type_of_one", "Main warehouse", at, "={{ $json.warehouse.idd }}");
+    let (store, n8n) = n8n(&body, "={{ $('Gone').item.json.leftOver }}");
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions,workflows", "--locale", "en"]);
+    let mut ask = |with: Value| call(&mut client, "check_workflow", with);
+    let both = json!({"workflowId": "w", "executionId": body["id"]});
+    let answer = ask(both.clone());
+    let problems = answer["data"]["problems"].as_array().unwrap();
+    assert!(problems.len() == 1 && problems[0]["near"] == "warehouse.id", "{answer}");
+    assert!(answer["message"].as_str().unwrap().starts_with("1 problem. References were"), "{answer}");
+    let mut draft = store.get("w").unwrap();
+    (draft["active"], draft["activeVersionId"]) = (json!(true), json!("another"));
+    store.put(draft);
+    for with in [both, json!({"workflowId": "w"})] {
+        let answer = ask(with);
+        let message = answer["message"].as_str().unwrap();
+        assert!(message.contains("The draft was checked, not the published version."), "{answer}");
+    }
 }
 
 #[test]

@@ -77,6 +77,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use self::near::is_close;
 pub use self::path::{Step, path_of, path_text};
 pub use self::plan::Plan;
 use self::reader::Reader;

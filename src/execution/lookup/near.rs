@@ -38,6 +38,22 @@ pub(super) fn nearest<'k>(asked: &[Step], known: impl Iterator<Item = &'k KnownP
     nearest.map(|(_, path)| path)
 }
 
+/// Whether a path may be a slip for another one even where a missing value is provided for: one name differs, by a slip and
+/// not in its digits only (`line2`, `line1`), or one path has one step more.
+pub fn is_close(asked: &[Step], near: &[Step]) -> bool {
+    let start = asked.iter().zip(near).take_while(|(one, other)| one == other).count();
+    let (asked, near) = (&asked[start..], &near[start..]);
+    match (asked, near) {
+        ([Step::Name(name), rest @ ..], [Step::Name(other), others @ ..]) if rest == others => {
+            let letters = |name: &str| name.chars().filter(|char| !char.is_numeric()).collect::<String>();
+            likeness(name, other).is_some() && letters(name) != letters(other)
+        }
+        ([_, rest @ ..], _) if rest == near => true,
+        (_, [_, rest @ ..]) => rest == asked,
+        _ => false,
+    }
+}
+
 struct Search<'a> {
     asked: &'a [Step],
     known: &'a KnownPaths,
@@ -237,6 +253,26 @@ mod tests {
             ("data.notes.first", "customer.notes.first"),
         ] {
             assert_eq!(near(asked).as_deref(), Some(expected), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_slip_or_one_step_more_is_close() {
+        for (asked, near, expected) in [
+            ("mail", "Mail", true),
+            ("customer.adress.city", "customer.address.city", true),
+            ("line2", "line1", false),
+            ("line", "line1", false),
+            ("address_2.city", "address_1.city", false),
+            ("customer.name", "product.name", false),
+            ("name", "product.name", true),
+            ("data.name", "name", true),
+            ("customer.city", "customer.address.city", true),
+            ("city", "customer.address.city", false),
+            ("lines.sku", "lines[0].sku", true),
+            ("adress.town", "address.city", false),
+        ] {
+            assert_eq!(is_close(&path_of(asked), &path_of(near)), expected, "{asked} {near}");
         }
     }
 

@@ -1,5 +1,8 @@
 //! Whether code provides for a value that may be missing.
 
+use std::collections::HashSet;
+
+use super::Reference;
 use super::code::Code;
 use super::token::{Bracket, Kind};
 
@@ -14,35 +17,53 @@ pub(super) fn has_branches(code: &Code<'_>) -> bool {
     })
 }
 
-pub(super) fn has_guard(code: &Code<'_>) -> bool {
+/// Whether the code provides for a missing value; `references` are those in it.
+pub(super) fn has_guard(code: &Code<'_>, references: &[Reference]) -> bool {
+    let declared: HashSet<_> = (0..code.list().len()).filter_map(|index| declared(code, index, references)).collect();
     (0..code.list().len()).any(|index| match code.kind(index) {
         Some(Kind::Sign) => match code.source(index) {
             "?." | "??" | "||" | "&&" | "?" | "!" | "??=" | "||=" | "&&=" => true,
             "==" | "!=" | "===" | "!==" => is_nothing(code, index.wrapping_sub(1)) || is_nothing(code, index + 1),
             _ => false,
         },
-        Some(Kind::Word) => {
-            let word = code.source(index);
-            matches!(word, "typeof" | "catch") || FUNCTIONS.contains(&word) || asks_for_value(code, index)
-        }
+        Some(Kind::Word) => match code.source(index) {
+            "typeof" | "catch" => true,
+            "in" => matches!(code.before(index), Some(Kind::Text | Kind::Template)),
+            "if" | "while" => asks_for_value(code, index + 1, references, &declared),
+            word => FUNCTIONS.contains(&word),
+        },
         _ => false,
     })
 }
 
-/// `'name' in $json`, `if ($json.name)`
-fn asks_for_value(code: &Code<'_>, index: usize) -> bool {
-    match code.source(index) {
-        "in" => matches!(code.before(index), Some(Kind::Text | Kind::Template)),
-        "if" | "while" => code.partner(index + 1).is_some_and(|close| {
-            let is_link = |index: usize| match code.kind(index) {
-                Some(Kind::Sign) => code.source(index) == ".",
-                Some(Kind::Open(bracket)) => bracket == Bracket::Index,
-                kind => kind.is_some(),
-            };
-            code.source(index + 2).starts_with("$json") && (index + 2..close).all(is_link)
-        }),
-        _ => false,
+/// Whether all that is in the bracket is a reference, or a variable that was declared as one: `if ($json.name)`.
+fn asks_for_value(code: &Code<'_>, open: usize, references: &[Reference], declared: &HashSet<&str>) -> bool {
+    let Some(close) = code.partner(open) else { return false };
+    let is_declared = close == open + 2 && declared.contains(code.source(open + 1));
+    is_declared || reads(code, open + 1, references) == Some(close)
+}
+
+/// The token after a reference, and the members and indexes that follow it, that begins with this token.
+fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
+    let start = code.token(first)?.start();
+    let at = references.binary_search_by_key(&start, |reference| reference.range.start).ok()?;
+    let end = references[at].range.end;
+    let mut next = first + code.list()[first..].partition_point(|token| token.end() <= end);
+    loop {
+        match code.kind(next) {
+            Some(Kind::Sign) if code.source(next) == "." => next += 2,
+            Some(Kind::Open(Bracket::Index)) => next = code.partner(next)? + 1,
+            _ => return Some(next),
+        }
     }
+}
+
+/// The name of the variable whose declaration begins with this token, if its value is a reference: `const name = $json.name`.
+fn declared<'a>(code: &Code<'a>, index: usize, references: &[Reference]) -> Option<&'a str> {
+    let is_declaration = matches!(code.source(index), "const" | "let" | "var") && code.source(index + 2) == "=";
+    let end = if is_declaration { reads(code, index + 3, references)? } else { return None };
+    let ends = code.token(end).is_none_or(|next| next.begins_line || matches!(code.source(end), ";" | ","));
+    ends.then(|| code.source(index + 1))
 }
 
 /// `null`, `undefined`, or an empty string.

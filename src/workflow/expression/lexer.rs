@@ -314,11 +314,44 @@ impl Lexer<'_> {
         let Some(last) = self.tokens.list.last() else { return self.is_script };
         match last.kind {
             Kind::Word => matches!(self.word_of(last), "do" | "else") || !self.expects_value(),
-            Kind::Sign => matches!(self.word_of(last), "=>" | ";"),
+            Kind::Sign => match self.word_of(last) {
+                ":" => self.ends_label(),
+                sign => matches!(sign, "=>" | ";"),
+            },
             Kind::Open(bracket) => bracket == Bracket::Block,
             Kind::TemplateHead | Kind::TemplateMiddle => false,
             _ => true,
         }
+    }
+
+    /// Whether the colon that was read last ends a label, `case …` or `default`: it is among statements, and no `?` comes
+    /// before it.
+    fn ends_label(&self) -> bool {
+        /// No `case` and no condition is longer, tokens.
+        const LONGEST: usize = 200;
+        let list = &self.tokens.list;
+        let is_among_statements = match self.open.last() {
+            Some(open) => list[*open].kind == Kind::Open(Bracket::Block),
+            None => self.is_script,
+        };
+        let first = self.open.last().map_or(0, |open| open + 1);
+        let (mut at, mut colons) = (list.len() - 1, 0_usize);
+        for _ in 0..LONGEST {
+            if !is_among_statements || at <= first {
+                break;
+            }
+            at -= 1;
+            match (list[at].kind, self.word_of(&list[at])) {
+                (Kind::Close(_) | Kind::TemplateTail, _) => at = list[at].partner as usize,
+                (Kind::Sign, ":") => colons += 1,
+                (Kind::Sign, "?") if colons == 0 => return false,
+                (Kind::Sign, "?") => colons -= 1,
+                (Kind::Sign, ";") => break,
+                (Kind::Word, "case" | "default") if !self.is_member(at) => break,
+                _ => {}
+            }
+        }
+        is_among_statements
     }
 
     fn close(&mut self, char: char) -> Step {

@@ -39,6 +39,7 @@ use code::{Code, codes};
 pub use fault::{Fault, FaultKind};
 pub(super) use literal::quoted;
 pub use rename::{apply, mentions, rename};
+pub(super) use strings::texts_of;
 pub use strings::{ParameterText, parameter_texts};
 pub use syntax::Syntax;
 
@@ -178,7 +179,9 @@ pub enum Access {
     /// The item that the current one came from: `.item`, `pairedItem()`, `itemMatching(…)`. n8n traces it back through the
     /// nodes in between.
     PairedItem,
-    /// Anything else.
+    /// Its items: `first()`, `last()`, `all()`, `json`, `binary`.
+    Items,
+    /// Anything else, such as `params`.
     Other,
 }
 
@@ -199,7 +202,7 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         let (references, names) = (scanned.references.len(), scanned.names.len());
         references::find(&code, references::is_cheerio(&code), &mut scanned);
         references::names_in_comments(&code, &mut scanned);
-        if guard::has_guard(&code) {
+        if guard::has_guard(&code, &scanned.references[references..]) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }

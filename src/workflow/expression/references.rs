@@ -207,12 +207,14 @@ impl Finder<'_, '_> {
             Notation::Member { .. } => self.code.token(index - 1).map_or(token.start(), |dot| dot.start()),
         };
         let access = match self.link(tokens.end) {
-            Some(Link::Member(Step::Name(member), _)) if member == "isExecuted" => Access::IsExecuted,
-            Some(Link::Member(Step::Name(member), _))
-                if matches!(member.as_str(), "item" | "pairedItem" | "itemMatching") =>
-            {
-                Access::PairedItem
-            }
+            // The list itself.
+            _ if self.code.source(tokens.start) == "$items" => Access::Items,
+            Some(Link::Member(Step::Name(member), _)) => match member.as_str() {
+                "isExecuted" => Access::IsExecuted,
+                "item" | "pairedItem" | "itemMatching" => Access::PairedItem,
+                "first" | "last" | "all" | "json" | "binary" => Access::Items,
+                _ => Access::Other,
+            },
             _ => Access::Other,
         };
         let range = start..token.end();

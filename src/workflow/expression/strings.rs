@@ -27,11 +27,14 @@ pub struct ParameterText {
 /// assert_eq!(texts[1].pointer, "/a~1b/0");
 /// ```
 pub fn parameter_texts(node_type: &str, version: f64, parameters: &str) -> Vec<ParameterText> {
+    let parameters = serde_json::from_str(&well_formed(parameters.as_bytes()));
+    parameters.map(|parameters| texts_of(node_type, version, &parameters)).unwrap_or_default()
+}
+
+/// The same of parameters that were read.
+pub(in crate::workflow) fn texts_of(node_type: &str, version: f64, parameters: &Value) -> Vec<ParameterText> {
     let mut texts = Vec::new();
-    if let Ok(parameters) = serde_json::from_str(&well_formed(parameters.as_bytes())) {
-        let walk = Walk { node_type, version };
-        walk.value(parameters, "", String::new(), &mut texts);
-    }
+    Walk { node_type, version }.value(parameters, "", String::new(), &mut texts);
     texts
 }
 
@@ -41,22 +44,22 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `name` is that of the nearest enclosing member.
-    fn value(&self, value: Value, name: &str, pointer: String, texts: &mut Vec<ParameterText>) {
+    /// `name` is that of the nearest member around the value.
+    fn value(&self, value: &Value, name: &str, pointer: String, texts: &mut Vec<ParameterText>) {
         match value {
             Value::String(text) => {
-                let syntax = Syntax::of(self.node_type, self.version, name, &text);
-                texts.push(ParameterText { pointer, syntax, text });
+                let syntax = Syntax::of(self.node_type, self.version, name, text);
+                texts.push(ParameterText { pointer, syntax, text: text.clone() });
             }
             Value::Array(values) => {
-                for (index, value) in values.into_iter().enumerate() {
+                for (index, value) in values.iter().enumerate() {
                     self.value(value, name, format!("{pointer}/{index}"), texts);
                 }
             }
             Value::Object(members) => {
                 for (name, value) in members {
                     let pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
-                    self.value(value, &name, pointer, texts);
+                    self.value(value, name, pointer, texts);
                 }
             }
             _ => {}

@@ -89,9 +89,18 @@ fn names_are_literals_and_others_are_counted() {
     let expression = |code: &str| scan(&format!("={{{{ {code} }}}}"), Syntax::Expression);
     assert_eq!(expression(r"$('it\'s').params").names[0].name, "it's");
     assert_eq!(expression("$(`X`).item").names[0].name, "X");
-    assert_eq!(expression("$('X').isExecuted").names[0].access, Access::IsExecuted);
-    assert_eq!(expression("$('X').item.json").names[0].access, Access::PairedItem);
-    assert_eq!(expression("$node.X.json").names[0].access, Access::Other);
+    for (code, access) in [
+        ("$('X').isExecuted", Access::IsExecuted),
+        ("$('X').item.json", Access::PairedItem),
+        ("$('X').all()", Access::Items),
+        ("$items('X').length", Access::Items),
+        ("$items('X')", Access::Items),
+        ("$node.X.json", Access::Items),
+        ("$('X').params.a", Access::Other),
+        ("$('X')", Access::Other),
+    ] {
+        assert_eq!(expression(code).names[0].access, access, "{code}");
+    }
     let text = "={{ $items('X', 1)[0] }} {{ $node.X.json }}";
     let sources = scan(text, Syntax::Expression).names.into_iter().map(|name| &text[name.source]);
     assert_eq!(sources.collect::<Vec<_>>(), ["$items('X', 1)", "$node.X"]);
@@ -192,6 +201,19 @@ fn an_if_that_asks_for_a_value_is_a_guard() {
     for (code, expected) in [
         ("if ($json.a) { f() }", true),
         ("if ($json.a['b'].c) f()", true),
+        ("if ($json.a.length) f()", true),
+        ("if ($json.a[i]) f()", true),
+        ("if ($input.first().json.next) f()", true),
+        ("if ($('X').first().json.error) f()", true),
+        ("if ($items('X')[0].json.a) f()", true),
+        ("while ($input.item.json.next) f()", true),
+        ("if (x) f(); const v = $input.first().json.next; if (v) f()", true),
+        ("if (x) f()\nlet v = $json.a[i]\nif (v) f()", true),
+        ("if (w) f(); const v = $json.a; g(v)", false),
+        ("if (v) f(); const v = $json.a + 1", false),
+        ("if (v.x) f(); const v = $json.a", false),
+        ("if ($json.a + $json.b) f()", false),
+        ("if ($('X').first().json.a.trim()) f()", false),
         ("if ($json.a === 'x') f()", false),
         ("if ($json.a.includes('x')) f()", false),
         ("if (isDone) f($json.a)", false),
@@ -199,7 +221,7 @@ fn an_if_that_asks_for_a_value_is_a_guard() {
     ] {
         let scanned = scanned(code);
         assert_eq!(scanned.references[0].is_guarded, expected, "{code}");
-        assert_eq!(scanned.has_branches, code.starts_with("if"), "{code}");
+        assert_eq!(scanned.has_branches, code.contains("if "), "{code}");
     }
     assert!(scanned("switch (x) { case 1: f() }").has_branches);
     assert!(!scanned("const x = {if: 1}; x.if; for (const y of z) f(y)").has_branches);
@@ -291,9 +313,21 @@ fn what_n8n_accepts_is_no_fault() {
         let fault = scan(&text, Syntax::Expression).fault.filter(|_| code != "...[]" && !code.starts_with("function*"));
         assert_eq!(fault, None, "{code}");
     }
-    for code in
-        ["class A { #a = 1; *b() {} get c() { return this.#a } }", "case1: for (const a of b) { continue case1 }", ""]
-    {
+    for code in [
+        "class A { #a = 1; *b() {} get c() { return this.#a } }",
+        "case1: for (const a of b) { continue case1 }",
+        "",
+        "switch (x) { case 'a': { const y = 1\n f(y)\n break } default: { const z = 2\n f(z) } }",
+        "switch (x) { case a ? b : c: { const y = 1\n f(y)\n break }\n case {a: 1}.a: { let z\n f(z) } }",
+        "const a = b ? c : d;\nouter: { const y = 1\n f(y) }",
+        "outer: { const y = 1\n f(y) }",
+        "const f = (x) => { switch (x) { case `${1 ? 2 : 3}`: { const y = 1\n f(y) } } }",
+        // What follows a `?` is an object: its members may be without a comma only in an expression.
+        "const a = b ? {c: 1} : {d: 2}",
+        "const a = b ? c ? {d: 1} : {e: 2} : {f: 3}",
+        "const a = {b: {c: 1}, default: {d: 2}, case: {e: 3}}\nf(a)",
+        "return x ? {a: 1, b: 2} : {get a() { return 1 }, ...c, 'd': 4}",
+    ] {
         assert_eq!(scan(code, Syntax::Code).fault, None, "{code}");
     }
 }
@@ -369,7 +403,8 @@ fn any_text_is_read_in_no_time() {
     let bytes: Vec<u8> = (0..1_000_000).map(|_| below(256) as u8).collect();
     let random = format!("={{{{{}", String::from_utf8_lossy(&bytes));
     let mixed = format!("={{{{{}", (0..100_000).map(|_| PIECES[below(24) as usize]).collect::<String>());
-    let deep = ["(", "[", "{", "`${", "$(", "/*$", "$json.a/*$*/", "$('a')", "a?.", "!", "$json.a[", "//$\n"];
+    let deep =
+        ["(", "[", "{", "`${", "$(", "/*$", "$json.a/*$*/", "$('a')", "a?.", "!", "$json.a[", "//$\n", "a:{}", "if(v)"];
     let deep = deep.iter().map(|piece| format!("={{{{{}", piece.repeat(300_000 / piece.len())));
     let begun = std::time::Instant::now();
     for text in [random, mixed].into_iter().chain(deep) {

@@ -10,8 +10,8 @@ use crate::json::shorten;
 /// The most characters shown of a connection.
 const SHOWN_CHARS: usize = 160;
 
-pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> Vec<Problem> {
-    let outputs: Vec<_> = view.nodes.iter().map(|node| outputs(node, node_type)).collect();
+/// `outputs` are those of each node.
+pub(super) fn problems(view: &View, outputs: &[NodePorts]) -> Vec<Problem> {
     let mut found = Vec::new();
     for connection in &view.connections {
         let shown = || shorten(&connection.to_string(), SHOWN_CHARS);
@@ -25,23 +25,23 @@ pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a 
             found.push(Problem::new(Rule::NoSuchOutput, &connection.source).with_detail(detail));
         }
     }
-    found.extend(view.active().filter_map(|(index, node)| always_outputs(node, &outputs[index])));
     found
 }
 
-/// n8n's own migration report lists such nodes (`always-output-data-multi-output-v3`): since 3.0, the empty item is added only
-/// if all outputs are empty.
-fn always_outputs(node: &ParsedNode, outputs: &NodePorts) -> Option<Problem> {
-    let is_on = node.raw("alwaysOutputData").is_some_and(|value| value.get() == "true");
-    let has_error_output = node.on_error.as_deref() == Some("continueErrorOutput");
-    let has_several = matches!(outputs, NodePorts::Known(_)) && outputs.has("main", 1);
-    let detail = "before n8n 3.0, its first output gets an empty item although another one has items";
-    let problem = || Problem::new(Rule::AlwaysOutputsData, &node.name).with_detail(detail.to_owned());
-    (is_on && (has_error_output || has_several)).then(problem)
+/// The nodes that n8n's own migration report names (`always-output-data-multi-output-v3`): since 3.0, the empty item is added
+/// only where all outputs are empty.
+pub(super) fn always_output(view: &View, outputs: &[NodePorts]) -> Vec<String> {
+    let is_one = |(index, node): &(usize, &ParsedNode)| {
+        let is_on = node.raw("alwaysOutputData").is_some_and(|value| value.get() == "true");
+        let has_error_output = node.on_error.as_deref() == Some("continueErrorOutput");
+        let has_several = matches!(outputs[*index], NodePorts::Known(_)) && outputs[*index].has("main", 1);
+        is_on && (has_error_output || has_several)
+    };
+    view.active().filter(is_one).map(|(_, node)| node.name.clone()).collect()
 }
 
-/// The outputs, if they are certainly complete: of a version in the catalogue, with the parameters that decide them.
-fn outputs<'a>(node: &ParsedNode, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> NodePorts {
+/// The outputs that are surely all: of a version that the catalogue knows, and with the parameters that decide them.
+pub(super) fn outputs<'a>(node: &ParsedNode, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> NodePorts {
     let parameters = &node.parameters;
     let is_switch = node.node_type.ends_with(".switch");
     let decides = ["rules", "numberOutputs", "outputsAmount"].iter().any(|name| parameters.contains_key(*name));

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::expression::{Access, NodeName, ParameterText, Scanned, scan, unevaluated};
+use super::super::left_over::is_left_over;
 use super::super::parsed::{NOTE, ParsedNode};
 use super::view::View;
 use super::{Problem, Rule};
@@ -11,13 +12,14 @@ use crate::json::shorten;
 /// The most characters shown of an expression.
 const SHOWN_CHARS: usize = 100;
 
-pub(super) fn problems(view: &View) -> Vec<Problem> {
+pub(super) fn problems(view: &View, is_hidden: &impl Fn(&ParsedNode, &str) -> bool) -> Vec<Problem> {
     let mut found = Vec::new();
     // The triggers of nodes that other nodes refer to.
     let mut known_triggers = HashMap::new();
     for (index, node) in view.active() {
         let mut upstream = None;
-        for text in &node.texts {
+        let is_shown = |text: &&ParameterText| !is_left_over(node, &text.pointer) && !is_hidden(node, &text.pointer);
+        for text in node.texts.iter().filter(is_shown) {
             let Some(syntax) = text.syntax else {
                 found.extend(missing_equals(node, text));
                 continue;

@@ -9,7 +9,7 @@
 //!
 //! let document = Document::parse(br#"{"nodes": [{"name": "A", "type": "n8n-nodes-base.set", "typeVersion": 3.4,
 //!     "parameters": {"value": "={{ $('Old name').item.json.id }}"}}], "connections": {}}"#)?;
-//! let found = problems(&document, |_| None)?;
+//! let found = problems(&document, |_| None, |_, _| false)?;
 //! assert_eq!((found.list[0].rule, found.list[0].parameter.as_deref()), (Rule::UnknownNode, Some("/value")));
 //! # Ok::<(), n8n_lens::workflow::Error>(())
 //! ```
@@ -27,6 +27,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::catalogue::NodeType;
+use super::parsed::ParsedNode;
 use super::{Document, Error};
 use view::View;
 
@@ -37,6 +38,11 @@ pub struct Problems {
     pub list: Vec<Problem>,
     /// The nodes without an incoming connection that are not triggers: often intended.
     pub unreached: Vec<String>,
+    /// The nodes whose parameters could not be read, and were not checked.
+    pub unread: Vec<String>,
+    /// The nodes with several outputs that always output data: before n8n 3.0, the first output gets an empty item although
+    /// another one has items; often meant.
+    pub always_output: Vec<String>,
 }
 
 /// One problem.
@@ -88,10 +94,7 @@ pub enum Rule {
     NotUpstream,
     /// A connection begins at an output that its node does not have.
     NoSuchOutput,
-    /// A node with several outputs always outputs data: before n8n 3.0, its first output gets an empty item although another
-    /// one has items.
-    AlwaysOutputsData,
-    /// Two nodes have the same name.
+    /// Two nodes have one name.
     DuplicateName,
     /// Two triggers have the same URL.
     DuplicateWebhook,
@@ -110,7 +113,6 @@ impl Rule {
             Self::NoSuchNode => "noSuchNode",
             Self::NotUpstream => "notUpstream",
             Self::NoSuchOutput => "noSuchOutput",
-            Self::AlwaysOutputsData => "alwaysOutputsData",
             Self::DuplicateName => "duplicateName",
             Self::DuplicateWebhook => "duplicateWebhook",
         }
@@ -118,11 +120,7 @@ impl Rule {
 
     fn severity(self) -> Severity {
         match self {
-            Self::MissingEquals
-            | Self::LoopNeverReturns
-            | Self::NoSuchNode
-            | Self::NoSuchOutput
-            | Self::AlwaysOutputsData => Severity::Warning,
+            Self::MissingEquals | Self::LoopNeverReturns | Self::NoSuchNode | Self::NoSuchOutput => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -151,17 +149,23 @@ impl Problem {
     }
 }
 
-/// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only outputs that n8n-lens itself knows
-/// are checked. The expressions and connections of disabled nodes are not checked.
+/// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only what n8n-lens itself knows of outputs
+/// is checked. `is_hidden` says which parameters are known to be hidden in n8n's editor, by a JSON Pointer: n8n does not
+/// evaluate them. The expressions and connections of disabled nodes are not checked.
 ///
 /// # Errors
 /// [`Error::NotWorkflow`] if the nodes are not a list of objects, or the connections are not an object.
-pub fn problems<'a>(document: &Document, node_type: impl Fn(&str) -> Option<&'a NodeType>) -> Result<Problems, Error> {
+pub fn problems<'a>(
+    document: &Document,
+    node_type: impl Fn(&str) -> Option<&'a NodeType>,
+    is_hidden: impl Fn(&ParsedNode, &str) -> bool,
+) -> Result<Problems, Error> {
     let view = View::of(document, &node_type)?;
-    let mut list = expressions::problems(&view);
+    let outputs: Vec<_> = view.nodes.iter().map(|node| connections::outputs(node, &node_type)).collect();
+    let mut list = expressions::problems(&view, &is_hidden);
     list.extend(loops::problems(&view));
     list.extend(responses::problems(&view));
-    list.extend(connections::problems(&view, &node_type));
+    list.extend(connections::problems(&view, &outputs));
     list.extend(duplicates::problems(&view));
     list.sort_by_key(|problem| (problem.severity, view.place(&problem.node)));
     let mut counted: IndexMap<_, Problem> = IndexMap::new();
@@ -171,7 +175,9 @@ pub fn problems<'a>(document: &Document, node_type: impl Fn(&str) -> Option<&'a 
         known.times += 1;
     }
     let list = counted.into_values().collect();
-    Ok(Problems { list, unreached: view.unreached() })
+    let unread = view.active().filter(|(_, node)| !node.is_read).map(|(_, node)| node.name.clone()).collect();
+    let always_output = connections::always_output(&view, &outputs);
+    Ok(Problems { list, unreached: view.unreached(), unread, always_output })
 }
 
 #[cfg(test)]

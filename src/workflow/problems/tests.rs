@@ -41,7 +41,8 @@ fn found(nodes: &[Value], connections: &[&str]) -> Problems {
 
 fn check(document: &str) -> Problems {
     let catalogue = catalogue();
-    problems(&Document::parse(document.as_bytes()).unwrap(), |node_type| catalogue.find(node_type)).unwrap()
+    let document = Document::parse(document.as_bytes()).unwrap();
+    problems(&document, |node_type| catalogue.find(node_type), |_, pointer| pointer == "/hidden").unwrap()
 }
 
 /// The findings as `rule node`, with the detail if there is one.
@@ -276,19 +277,66 @@ fn always_output_data_is_meant_for_one_output() {
     let of = |kind: &str, parameters: Value, more: Value| {
         let mut asked = node("A", kind, 2.2, parameters);
         asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        lines(&[asked], &[])
+        let problems = found(&[asked], &[]);
+        assert!(problems.list.is_empty(), "it is often meant");
+        problems.always_output
     };
     let (always, on_error) = (json!({"alwaysOutputData": true}), "continueErrorOutput");
-    let problem =
-        "alwaysOutputsData A: before n8n 3.0, its first output gets an empty item although another one has items";
     let conditions = || json!({"conditions": {}});
-    assert_eq!(of("if", conditions(), always.clone()), [problem]);
-    assert_eq!(
-        of("httpRequest", json!({"url": "u"}), json!({"alwaysOutputData": true, "onError": on_error})),
-        [problem]
-    );
+    assert_eq!(of("if", conditions(), always.clone()), ["A"]);
+    assert_eq!(of("httpRequest", json!({"url": "u"}), json!({"alwaysOutputData": true, "onError": on_error})), ["A"]);
     assert!(of("if", conditions(), json!({"alwaysOutputData": false})).is_empty());
     assert!(of("if", conditions(), json!({"alwaysOutputData": true, "disabled": true})).is_empty());
     assert!(of("set", json!({"value": "v"}), always.clone()).is_empty(), "one output");
     assert!(of("someNode", json!({"a": 1}), always).is_empty(), "its outputs are not known");
+}
+
+#[test]
+fn what_the_editor_hides_is_not_checked() {
+    const WRONG: &str = "={{ $('Nope').item.json.x }} {{ ' }}";
+    let request = |version: f64, parameters: Value| node("A", "httpRequest", version, parameters);
+    let agent =
+        |parameters: Value| json!({"name": "A", "type": "@n8n/n8n-nodes-langchain.agent", "parameters": parameters});
+    let fields = json!({"parameters": [{"name": "a", "value": WRONG}]});
+    for (asked, is_hidden) in [
+        (request(4.2, json!({"jsonBody": WRONG})), true),
+        (request(4.2, json!({"sendBody": true, "jsonBody": WRONG})), true),
+        (request(4.2, json!({"sendBody": true, "specifyBody": "json", "jsonBody": WRONG})), false),
+        (request(2.0, json!({"bodyParametersJson": WRONG})), false),
+        (request(4.2, json!({"sendBody": true, "bodyParameters": fields})), false),
+        (request(4.2, json!({"sendBody": true, "specifyBody": "json", "bodyParameters": fields})), true),
+        (
+            request(4.2, json!({"sendBody": true, "contentType": "multipart-form-data", "bodyParameters": fields})),
+            false,
+        ),
+        (request(4.2, json!({"sendBody": true, "contentType": "raw", "body": WRONG})), false),
+        (request(4.2, json!({"sendBody": true, "body": WRONG})), true),
+        (request(4.2, json!({"sendQuery": true, "queryParameters": fields})), false),
+        (request(4.2, json!({"queryParameters": fields})), true),
+        (request(4.2, json!({"sendQuery": true, "specifyQuery": "json", "jsonQuery": WRONG})), false),
+        (request(4.2, json!({"sendHeaders": false, "headerParameters": fields})), true),
+        (request(4.2, json!({"url": WRONG})), false),
+        (node("A", "set", 3.4, json!({"jsonOutput": WRONG})), true),
+        (node("A", "set", 3.4, json!({"mode": "raw", "jsonOutput": WRONG})), false),
+        (node("A", "set", 3.4, json!({"mode": "raw", "assignments": [WRONG]})), true),
+        (node("A", "code", 2.0, json!({"language": "python", "jsCode": "return ["})), true),
+        (node("A", "code", 2.0, json!({"jsCode": "return ["})), false),
+        (agent(json!({"promptType": "auto", "text": WRONG})), true),
+        (agent(json!({"promptType": "define", "text": WRONG})), false),
+        // As the execution that ran shows it.
+        (node("A", "set", 3.4, json!({"hidden": WRONG})), true),
+    ] {
+        assert_eq!(found(std::slice::from_ref(&asked), &[]).list.is_empty(), is_hidden, "{asked}");
+    }
+}
+
+#[test]
+fn parameters_that_cannot_be_read_are_named() {
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for parameters in [r#"{"a": 1e400, "b": "={{ ' }}"}"#, &format!(r#"{{"a": {deep}}}"#)] {
+        let problems =
+            check(&format!(r#"{{"nodes": [{{"name": "A", "parameters": {parameters}}}], "connections": {{}}}}"#));
+        assert_eq!(problems.unread, ["A"], "{parameters}");
+    }
+    assert!(found(&[json!({"name": "A"}), json!({"name": "B", "parameters": null})], &[]).unread.is_empty());
 }

@@ -11,8 +11,16 @@ use crate::workflow::expression::{
 };
 use crate::workflow::parsed::ParsedNode;
 
-/// A reference, and the question that it poses.
+/// What a workflow's expressions ask of an execution.
+#[derive(Default)]
 pub(super) struct Asked {
+    pub references: Vec<AskedReference>,
+    /// The nodes that must have run.
+    pub nodes: Vec<AskedNode>,
+}
+
+/// A reference, and the question that it is.
+pub(super) struct AskedReference {
     /// The node whose expression it is.
     pub node: String,
     /// Where the expression is, a JSON Pointer below `parameters`.
@@ -21,17 +29,33 @@ pub(super) struct Asked {
     pub reference: String,
     /// Whether its expression, or the condition that contains it, provides for a missing value.
     pub is_guarded: bool,
-    /// Whether the other node may not have run: its expression checks for that, or code may not reach this reference.
-    pub may_not_run: bool,
+    /// Whether it reads only items that the current ones came from.
+    pub is_paired: bool,
+    /// The name, in the execution, of the node that received the current items.
+    pub receiver: Option<String>,
     pub question: Question,
 }
 
-/// Conditions that test whether there is a value (`FilterOperatorType` in `packages/workflow/src/interfaces.ts`; the last
-/// two belong to If before its version 2).
+/// A node whose items an expression reads, without asking whether there are any.
+pub(super) struct AskedNode {
+    /// The node whose expression it is.
+    pub node: String,
+    /// Where the expression is, a JSON Pointer below `parameters`.
+    pub parameter: String,
+    /// As it is written.
+    pub reference: String,
+    /// The name of the node whose expression it is, in the execution.
+    pub asking: String,
+    /// The name of the other one there.
+    pub output: String,
+}
+
+/// Conditions that are about whether there is a value (`FilterOperatorType` in `packages/workflow/src/interfaces.ts`; the last
+/// two of If before its version 2).
 const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "isEmpty", "isNotEmpty"];
 
 /// Nodes whose parameters n8n evaluates only for the first item (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
-const EVALUATED_ONCE: [&str; 8] = [
+const EVALUATED_ONCE: [&str; 10] = [
     "n8n-nodes-base.respondToWebhook",
     "n8n-nodes-base.wait",
     "n8n-nodes-base.stopAndError",
@@ -40,69 +64,122 @@ const EVALUATED_ONCE: [&str; 8] = [
     "n8n-nodes-base.splitInBatches",
     "n8n-nodes-base.aggregate",
     "n8n-nodes-base.summarize",
+    "n8n-nodes-base.form",
+    "n8n-nodes-base.merge",
 ];
 
-/// All references that can be looked up.
-pub(super) fn asked(nodes: &[CheckedNode]) -> Vec<Asked> {
+/// All references that can be looked up, and all nodes that must have run.
+pub(super) fn asked(nodes: &[CheckedNode]) -> Asked {
     let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
-    let mut asked = Vec::new();
+    let mut asked = Asked::default();
     for node in nodes {
         for text in &node.node.texts {
             let Some(syntax) = text.syntax else { continue };
             let scanned = scan(&text.text, syntax);
-            let of_text = |reference| of_reference(node, text, &scanned, reference, &by_name);
-            asked.extend(scanned.references.iter().filter_map(of_text));
+            let of_text = OfText { node, text, scanned: &scanned, by_name: &by_name };
+            asked.references.extend(scanned.references.iter().filter_map(|reference| of_text.reference(reference)));
+            asked.nodes.extend(scanned.names.iter().filter_map(|name| of_text.node(name)));
         }
     }
     asked
 }
 
-fn of_reference(
-    node: &CheckedNode,
-    text: &ParameterText,
-    scanned: &Scanned,
-    reference: &Reference,
-    by_name: &HashMap<&str, &CheckedNode>,
-) -> Option<Asked> {
-    if reference.path.is_empty() || is_written(text, scanned, reference) {
-        return None;
+/// The text of a parameter that holds code.
+struct OfText<'a> {
+    node: &'a CheckedNode,
+    text: &'a ParameterText,
+    scanned: &'a Scanned,
+    by_name: &'a HashMap<&'a str, &'a CheckedNode>,
+}
+
+impl OfText<'_> {
+    fn reference(&self, reference: &Reference) -> Option<AskedReference> {
+        let parsed = &self.node.node;
+        if reference.path.is_empty() || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
+            return None;
+        }
+        let receiver = self.receiver();
+        let (asking, of, is_paired) = match &reference.origin {
+            // Code that runs once has no current item.
+            Origin::Input(Which::Item) if runs_once(parsed) && self.text.syntax == Some(Syntax::Code) => return None,
+            Origin::Input(which) => {
+                let receiver = receiver.filter(|receiver| !receiver.has_several_inputs)?;
+                let which = match which {
+                    Which::Item if is_evaluated_once(self.node, &self.text.pointer) => Which::First,
+                    which => *which,
+                };
+                (receiver.ran_as.clone()?, Of::Input(of_which(which)), false)
+            }
+            Origin::Node { name, which } => {
+                let output = self.by_name.get(name.as_str())?.output_as.clone()?;
+                (self.asking()?, Of::Output { node: output, which: of_which(*which) }, *which == Which::Item)
+            }
+        };
+        Some(AskedReference {
+            node: parsed.name.clone(),
+            parameter: self.text.pointer.clone(),
+            reference: self.text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
+            is_guarded: reference.is_guarded
+                || is_test(parsed, &self.text.pointer)
+                || is_tested_beside(parsed, &self.text.pointer, reference),
+            is_paired,
+            receiver: receiver.and_then(|receiver| receiver.ran_as.clone()),
+            question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
+        })
     }
-    let (asking, of) = match &reference.origin {
-        // Code that runs once has no current item.
-        Origin::Input(Which::Item) if runs_once(&node.node) && text.syntax == Some(Syntax::Code) => return None,
-        Origin::Input(which) => {
-            let receiver = match &node.root {
-                Some(root) => by_name.get(root.as_str())?,
-                None => node,
-            };
-            let which = match which {
-                Which::Item if is_evaluated_once(&node.node) => Which::First,
-                which => *which,
-            };
-            (receiver.ran_as.clone()?, Of::Input(of_which(which)))
+
+    /// A node whose items are read; n8n fails if it did not run.
+    fn node(&self, name: &NodeName) -> Option<AskedNode> {
+        let reads_items = matches!(name.access, Access::PairedItem | Access::Items);
+        let asks = |other: &NodeName| other.access == Access::IsExecuted && other.name == name.name;
+        // Code with branches may not come here.
+        let may_not_run = self.scanned.has_branches || self.scanned.names.iter().any(asks);
+        if !reads_items || name.is_in_comment || name.is_guarded || may_not_run {
+            return None;
         }
-        Origin::Node { name, which } => {
-            let output = by_name.get(name.as_str())?.output_as.clone()?;
-            let asking = node.ran_as.clone().or_else(|| node.output_as.clone())?;
-            (asking, Of::Output { node: output, which: of_which(*which) })
+        let parsed = &self.node.node;
+        let output = self.by_name.get(name.name.as_str())?.output_as.clone()?;
+        if is_test(parsed, &self.text.pointer) {
+            return None;
         }
-    };
-    let may_not_run = match &reference.origin {
-        Origin::Node { name, .. } => {
-            let asks = |named: &NodeName| named.access == Access::IsExecuted && named.name == *name;
-            scanned.has_branches || scanned.names.iter().any(asks)
+        let field = self.scanned.references.iter().find(|reference| reference.range.start == name.source.start);
+        let end = field.map_or(name.source.end, |field| field.range.end);
+        Some(AskedNode {
+            node: parsed.name.clone(),
+            parameter: self.text.pointer.clone(),
+            reference: self.text.text.get(name.source.start..end).unwrap_or_default().to_owned(),
+            asking: self.asking()?,
+            output,
+        })
+    }
+
+    /// The node whose input `$json` is an item of.
+    fn receiver(&self) -> Option<&CheckedNode> {
+        match &self.node.root {
+            Some(root) => self.by_name.get(root.as_str()).copied(),
+            None => Some(self.node),
         }
-        Origin::Input(_) => false,
-    };
-    let written = text.text.get(reference.range.clone()).unwrap_or_default();
-    Some(Asked {
-        node: node.node.name.clone(),
-        parameter: text.pointer.clone(),
-        reference: written.to_owned(),
-        is_guarded: reference.is_guarded || is_condition_on_value(&node.node, &text.pointer, written),
-        may_not_run,
-        question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
-    })
+    }
+
+    /// The name of the node in the execution.
+    fn asking(&self) -> Option<String> {
+        self.node.ran_as.clone().or_else(|| self.node.output_as.clone())
+    }
+
+    /// Whether nothing is read of an item: code assigns the field, or has done so in an earlier statement.
+    fn is_written(&self, reference: &Reference) -> bool {
+        let is_before = |other: &Reference| {
+            let between = self.text.text.get(other.range.end..reference.range.start);
+            between.is_some_and(|between| between.contains([';', '\n']))
+        };
+        let writes = |other: &Reference| other.is_written && is_within(reference, other) && is_before(other);
+        reference.is_written || self.scanned.references.iter().any(writes)
+    }
+}
+
+/// Whether a reference reads what another one reads, or something in it.
+fn is_within(reference: &Reference, other: &Reference) -> bool {
+    other.origin == reference.origin && reference.path.starts_with(&other.path)
 }
 
 /// Whether a Code node runs once for all items.
@@ -110,42 +187,56 @@ fn runs_once(node: &ParsedNode) -> bool {
     node.parameter("mode") != Some("runOnceForEachItem") && !node.node_type.ends_with(".functionItem")
 }
 
-/// Whether n8n evaluates the parameters of a node for its first item only.
-fn is_evaluated_once(node: &ParsedNode) -> bool {
-    EVALUATED_ONCE.contains(&node.node_type.as_str()) || node.member("executeOnce") == Some(Value::Bool(true))
+/// Whether n8n evaluates a parameter for the first item only.
+fn is_evaluated_once(CheckedNode { node, root, .. }: &CheckedNode, pointer: &str) -> bool {
+    let name = pointer.rsplit('/').next().unwrap_or_default();
+    let (package, bare) = node.node_type.rsplit_once('.').unwrap_or_default();
+    match (package, bare) {
+        _ if node.member("executeOnce") == Some(Value::Bool(true)) => true,
+        ("n8n-nodes-base", "removeDuplicates") => {
+            !matches!(name, "dedupeField" | "incrementalDedupeField" | "dateDedupeField")
+        }
+        ("n8n-nodes-base", "convertToFile") => match node.parameter("operation").unwrap_or("csv") {
+            "toJson" => node.parameter("mode") != Some("each"),
+            operation => !matches!(operation, "iCal" | "toBinary" | "toText"),
+        },
+        // Agents and chains ask for their model and their memory once (`getInputConnectionData(…, 0)`).
+        ("@n8n/n8n-nodes-langchain", _) => root.is_some() && (bare.starts_with("lm") || bare.starts_with("memory")),
+        _ => EVALUATED_ONCE.contains(&node.node_type.as_str()),
+    }
 }
 
-/// Whether the reference reads nothing of an item: code assigns the field, or has done so in an earlier statement.
-fn is_written(text: &ParameterText, scanned: &Scanned, reference: &Reference) -> bool {
-    let is_before = |other: &Reference| {
-        let between = text.text.get(other.range.end..reference.range.start);
-        between.is_some_and(|between| between.contains([';', '\n']))
-    };
-    let writes = |other: &Reference| {
-        other.is_written
-            && other.origin == reference.origin
-            && reference.path.starts_with(&other.path)
-            && is_before(other)
-    };
-    reference.is_written || scanned.references.iter().any(writes)
+/// Whether a parameter is a side of a condition that tests whether a value exists.
+fn is_test(node: &ParsedNode, pointer: &str) -> bool {
+    above(pointer).and_then(|condition| node.at(condition)).is_some_and(tests)
 }
 
-/// Whether a parameter is one side of a condition that tests whether a value exists, or of another condition on the same value
-/// next to such a test.
-fn is_condition_on_value(node: &ParsedNode, pointer: &str, reference: &str) -> bool {
-    let asks = |condition: &Value| {
-        let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
-        operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
+/// Whether a parameter is the right side of a condition that has none: n8n evaluates it, and does nothing with it.
+fn is_unused(node: &ParsedNode, pointer: &str) -> bool {
+    let condition = pointer.strip_suffix("/rightValue").and_then(|condition| node.at(condition));
+    condition.is_some_and(|condition| condition["operator"]["singleValue"] == true)
+}
+
+/// Whether another condition beside the one that a parameter is in tests whether the value exists, or what it is in.
+fn is_tested_beside(node: &ParsedNode, pointer: &str, reference: &Reference) -> bool {
+    let list = above(pointer).and_then(above).and_then(|list| node.at(list)?.as_array());
+    let sides =
+        |condition: &Value| ["leftValue", "value1"].map(|side| condition[side].as_str().unwrap_or_default().to_owned());
+    let is_about = |text: &String| {
+        let tested = scan(text, Syntax::Expression).references;
+        text.starts_with('=') && tested.iter().any(|tested| !tested.path.is_empty() && is_within(reference, tested))
     };
-    let above = |pointer: &str| pointer.rsplit_once('/').map(|(above, _)| above.to_owned());
-    let Some(condition) = above(pointer) else { return false };
-    let sides = ["leftValue", "value1"];
-    let is_about = |condition: &Value| {
-        sides.iter().any(|side| condition[side].as_str().is_some_and(|text| text.contains(reference)))
-    };
-    let beside = above(&condition).and_then(|list| node.at(&list)?.as_array());
-    node.at(&condition).is_some_and(asks)
-        || beside.into_iter().flatten().any(|condition| asks(condition) && is_about(condition))
+    list.into_iter().flatten().any(|condition| tests(condition) && sides(condition).iter().any(is_about))
+}
+
+fn above(pointer: &str) -> Option<&str> {
+    pointer.rsplit_once('/').map(|(above, _)| above)
+}
+
+/// Whether a condition tests whether there is a value.
+fn tests(condition: &Value) -> bool {
+    let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
+    operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
 }
 
 fn of_which(which: Which) -> lookup::Which {

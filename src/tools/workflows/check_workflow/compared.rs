@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::workflow::connections::Connection;
+use crate::workflow::left_over::is_left_over;
 use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
 use crate::workflow::revision::{does_the_same, same_node};
 
@@ -15,20 +16,39 @@ pub(super) struct CheckedNode {
     pub output_as: Option<String>,
     /// The node whose sub-node it is: its `$json` is that node's.
     pub root: Option<String>,
+    /// Whether it has several inputs: its `$json` is an item of the first one that has any.
+    pub has_several_inputs: bool,
 }
 
-/// The enabled nodes of a workflow, compared with the workflow that an execution ran: as it was saved (`then`) and, if
-/// different, as n8n ran it.
-pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>) -> Vec<CheckedNode> {
-    if let Some(executed) = executed {
-        let both = |node: &ParsedNode| {
-            Some((same_node(&then.nodes, node, &now.nodes)?, same_node(&executed.nodes, node, &now.nodes)?))
+/// The parameters that n8n's editor hides, such as the body of a request that sends none: they were saved, and are not evaluated.
+#[derive(Default)]
+pub(super) struct Hidden(HashMap<String, HashSet<String>>);
+
+impl Hidden {
+    /// Those of a workflow that was saved like `then`, and ran without them as `executed`.
+    pub(super) fn of(now: &Parsed, then: &Parsed, executed: &Parsed) -> Self {
+        let of_node = |node: &ParsedNode| {
+            let (saved, ran) =
+                (same_node(&then.nodes, node, &now.nodes)?, same_node(&executed.nodes, node, &now.nodes)?);
+            let pointers = node.texts.iter().map(|text| &text.pointer);
+            let hidden = pointers.filter(|pointer| saved.at(pointer).is_some() && ran.at(pointer).is_none());
+            Some((node.name.clone(), hidden.cloned().collect()))
         };
-        let both: Vec<_> = now.nodes.iter().map(both).collect();
-        for (node, both) in now.nodes.iter_mut().zip(both) {
-            let Some((saved, ran)) = both else { continue };
-            node.texts.retain(|text| !is_hidden(saved, ran, &text.pointer));
-        }
+        Self(now.nodes.iter().filter_map(of_node).collect())
+    }
+
+    /// Whether the parameter of a node at this JSON Pointer is one of them.
+    pub(super) fn has(&self, node: &ParsedNode, pointer: &str) -> bool {
+        self.0.get(&node.name).is_some_and(|hidden| hidden.contains(pointer))
+    }
+}
+
+/// The enabled nodes of a workflow without what is hidden, compared with the workflow that an execution ran.
+pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> Vec<CheckedNode> {
+    for node in &mut now.nodes {
+        let mut texts = std::mem::take(&mut node.texts);
+        texts.retain(|text| !hidden.has(node, &text.pointer) && !is_left_over(node, &text.pointer));
+        node.texts = texts;
     }
     let old = |node: &ParsedNode| Some((node.name.clone(), same_node(&then.nodes, node, &now.nodes)?));
     let before: Before = now.nodes.iter().filter_map(old).collect();
@@ -43,16 +63,20 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, executed: Option<&Parsed>
         let output_as = old.clone().filter(|_| is_current(&node.name));
         // It is not recorded which of several nodes a sub-node worked for.
         let holds = holds && users(&now.connections, &node.name).len() < 2;
-        (old.filter(|_| holds), output_as, root(&now.connections, &node.name))
+        let has_several_inputs = now.connections.iter().any(|one| one.target == node.name && one.input.index > 0);
+        (old.filter(|_| holds), output_as, root(&now.connections, &node.name), has_several_inputs)
     };
     let found: Vec<_> = now.nodes.iter().map(beside).collect();
     let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
-    nodes.map(|(node, (ran_as, output_as, root))| CheckedNode { node, ran_as, output_as, root }).collect()
-}
-
-/// Whether n8n's editor hides a parameter, such as the body of a request that sends none: it is saved but not evaluated.
-fn is_hidden(saved: &ParsedNode, ran: &ParsedNode, pointer: &str) -> bool {
-    saved.at(pointer).is_some() && ran.at(pointer).is_none()
+    nodes
+        .map(|(node, (ran_as, output_as, root, has_several_inputs))| CheckedNode {
+            node,
+            ran_as,
+            output_as,
+            root,
+            has_several_inputs,
+        })
+        .collect()
 }
 
 /// The nodes of the execution, by their current names.

@@ -8,17 +8,19 @@ mod row;
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 
-use self::asked::{Asked, asked};
-use self::compared::{CheckedNode, compared};
-use self::findings::finding;
+use self::asked::{Asked, AskedNode, AskedReference, asked};
+use self::compared::{CheckedNode, Hidden, compared};
+use self::findings::{finding, not_run};
 pub(super) use self::row::Row;
 use super::change::refused;
 use super::{RanWorkflow, WorkflowLocation, workflow_that_ran};
 use crate::blocking::blocking;
 use crate::budget::Ladder;
-use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
+use crate::execution::lookup::{Found, LookupProjection, Of, Outcome, Plan, Question, RunsProjection, RunsView, Which};
+use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::n8n::{ListQuery, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
 use crate::toolkit::{Effect, IdOrFile, Locale, Text, arguments};
@@ -27,9 +29,9 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::catalogue::Catalogue;
 use crate::workflow::document::text;
-use crate::workflow::parsed::Parsed;
+use crate::workflow::parsed::{Parsed, ParsedNode};
 use crate::workflow::problems::problems;
-use crate::workflow::{self, Document};
+use crate::workflow::{self, Document, PublishedVersion};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -97,8 +99,23 @@ struct Report {
 /// The data for looking references up in an execution.
 struct Grounds {
     nodes: Vec<CheckedNode>,
-    asked: Vec<Asked>,
+    asked: Asked,
     runs: RunsView,
+}
+
+impl Grounds {
+    /// The nodes whose received items are counted, because of them depends which items some references read.
+    fn receivers(&self) -> IndexSet<&str> {
+        let paired = self.asked.references.iter().filter(|asked| asked.is_paired);
+        paired.filter_map(|asked| asked.receiver.as_deref()).collect()
+    }
+
+    /// The questions of all references, then those for the numbers of received items.
+    fn questions(&self) -> Vec<Question> {
+        let of_references = self.asked.references.iter().map(|asked| asked.question.clone());
+        let received = |node: &str| Question { node: node.to_owned(), of: Of::Input(Which::Any), path: Vec::new() };
+        of_references.chain(self.receivers().into_iter().map(received)).collect()
+    }
 }
 
 impl ToolCall for CheckWorkflow {
@@ -116,8 +133,13 @@ impl ToolCall for CheckWorkflow {
             None => None,
         };
         let Some(id) = self.execution_id.clone() else {
-            let mut report =
-                blocking(move || structure(catalogue.as_deref(), draft.as_ref(), node_name.as_deref())).await?;
+            let checked = move || {
+                let (catalogue, hidden) = (catalogue.as_deref(), Hidden::default());
+                let mut report = structure(catalogue, draft.as_ref(), node_name.as_deref(), &hidden, locale)?;
+                report.remarks.extend(which_version(draft.as_ref(), None, locale));
+                Ok::<_, Error>(report)
+            };
+            let mut report = blocking(checked).await?;
             report.remarks.extend(self.newest_execution(&context).await);
             return Ok(self.answer(report, None, locale));
         };
@@ -132,14 +154,14 @@ impl ToolCall for CheckWorkflow {
             prepare(known, runs, node_name.as_deref(), locale)
         });
         let (mut report, grounds) = prepared.await?;
-        if let Some(Grounds { nodes, asked, runs }) = grounds {
-            let plan = Plan::new(&runs, asked.iter().map(|asked| asked.question.clone()).collect());
-            let found = match asked.is_empty() {
-                true => Vec::new(),
-                false => source.read(&request, &LookupProjection::new(plan), &progress).await?.view?,
+        if let Some(grounds) = grounds {
+            let plan = Plan::new(&grounds.runs, grounds.questions());
+            let found = match plan.needs_items() {
+                true => source.read(&request, &LookupProjection::new(plan), &progress).await?.view?,
+                false => plan.unread(),
             };
-            report.look_up(&nodes, &asked, &found, &runs, locale);
-            report.looked_up_in = Some(runs.header.id.unwrap_or_else(|| request.id.clone()));
+            report.look_up(&grounds, &found, locale);
+            report.looked_up_in = Some(grounds.runs.header.id.unwrap_or_else(|| request.id.clone()));
         }
         let own = source.own_id(&request.id);
         blocking(move || Ok(origin.mark(self.answer(report, own, locale)))).await
@@ -156,16 +178,44 @@ struct Known<'a> {
 }
 
 /// The problems of the structure; an error if the workflow has no node of the given name.
-fn structure(catalogue: Option<&Catalogue>, document: Option<&Document>, node: Option<&str>) -> Result<Report, Error> {
+fn structure(
+    catalogue: Option<&Catalogue>,
+    document: Option<&Document>,
+    node: Option<&str>,
+    hidden: &Hidden,
+    locale: Locale,
+) -> Result<Report, Error> {
     let Some(document) = document else { return Ok(Report::default()) };
     let nodes = document.nodes().map_err(|error| unusable(&error))?;
     let names: Vec<_> = nodes.iter().filter_map(|node| text(node, "name")).collect();
     if let Some(wanted) = node.filter(|wanted| names.iter().all(|name| name != wanted)) {
         return Err(super::refused(&workflow::Error::NoNode { wanted: wanted.to_owned(), names }));
     }
-    let found = problems(document, |name| catalogue?.find(name)).map_err(|error| unusable(&error))?;
+    let is_hidden = |node: &ParsedNode, pointer: &str| hidden.has(node, pointer);
+    let found = problems(document, |name| catalogue?.find(name), is_hidden).map_err(|error| unusable(&error))?;
+    let named = |names: &[String]| {
+        let names: Vec<_> = names.iter().filter(|name| node.is_none_or(|node| node == *name)).collect();
+        let shown: Vec<_> = names.iter().take(3).map(|name| quoted_name(name, CUT_NAME_CHARS)).collect();
+        let more = if names.len() > shown.len() { ", …" } else { "" };
+        (!shown.is_empty()).then(|| shown.join(", ") + more)
+    };
+    let unread = named(&found.unread).map(|names| {
+        locale.choose(
+            format!("{names} のパラメーターは読み取れないため、確認していません。"),
+            format!("The parameters of {names} cannot be read: not checked."),
+        )
+    });
+    let always_output = named(&found.always_output).map(|names| {
+        locale.choose(
+            format!(
+                "n8n 3.0 より前では、Always Output Data により {names} の最初の出力に空のアイテムが入ることがあります。"
+            ),
+            format!("Before n8n 3.0, Always Output Data can add an empty item to the first output of {names}."),
+        )
+    });
+    let remarks = unread.into_iter().chain(always_output).collect();
     let rows = found.list.into_iter().map(Row::from).collect();
-    Ok(Report { rows, unreached: found.unreached, ..Report::default() })
+    Ok(Report { rows, unreached: found.unreached, remarks, ..Report::default() })
 }
 
 fn unusable(error: &workflow::Error) -> Error {
@@ -180,20 +230,35 @@ fn prepare(
     locale: Locale,
 ) -> Result<(Report, Option<Grounds>), Error> {
     let checked = draft.as_ref().or(ran.as_ref().map(|ran| &ran.document));
-    let mut report = structure(catalogue, checked, node)?;
-    let (ja, en) = match (checked, &ran) {
+    let parsed = |document| Parsed::of(document).map_err(|error| unusable(&error));
+    let now = checked.map(parsed).transpose()?;
+    let then = ran.as_ref().map(|ran| parsed(&ran.document)).transpose()?;
+    let executed = ran.as_ref().and_then(|ran| ran.executed.as_ref()).map(parsed).transpose()?;
+    let hidden = match (&now, &then, &executed) {
+        (Some(now), Some(then), Some(executed)) => Hidden::of(now, then, executed),
+        _ => Hidden::default(),
+    };
+    let mut report = structure(catalogue, checked, node, &hidden, locale)?;
+    report.remarks.extend(which_version(draft.as_ref(), runs.header.workflow_version.as_deref(), locale));
+    let (ja, en) = match (now, then) {
         _ if runs.redacted => (
             "この実行は秘匿されているため、構造だけを調べました。",
             "The execution is redacted: only the structure was checked.",
+        ),
+        _ if runs.header.data_too_large => (
+            "n8n は大きすぎるデータを送らなかったため、構造だけを調べました。ignoreDataSizeLimit: true を渡すと取得します。",
+            "The data is too large, so n8n sent none: only the structure was checked. ignoreDataSizeLimit: true requests it anyway.",
+        ),
+        _ if runs.names().next().is_none() => (
+            "実行データのあるノードがないため、構造だけを調べました。",
+            "The execution has no data of any node: only the structure was checked.",
         ),
         _ if is_read_once => (
             "標準入力は一度しか読めないため、構造だけを調べました。ファイルに保存して渡してください。",
             "Standard input can be read only once: only the structure was checked. Save the execution to a file and pass the file.",
         ),
-        (Some(checked), Some(ran)) => {
-            let parsed = |document| Parsed::of(document).map_err(|error| unusable(&error));
-            let executed = ran.executed.as_ref().map(parsed).transpose()?;
-            let nodes = compared(parsed(checked)?, &parsed(&ran.document)?, executed.as_ref());
+        (Some(now), Some(then)) => {
+            let nodes = compared(now, &then, &hidden);
             let asked = asked(&nodes);
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
@@ -206,11 +271,38 @@ fn prepare(
     Ok((report, None))
 }
 
+/// Which version was checked, where it is neither published nor the one that `ran`.
+fn which_version(draft: Option<&Document>, ran: Option<&str>, locale: Locale) -> Option<String> {
+    let draft = draft?;
+    let is_another = ran.zip(draft.version()).is_some_and(|(ran, version)| ran != version);
+    let (ja, en) = match draft.published() {
+        PublishedVersion::Older => {
+            ("公開中の版ではなく、下書きを調べました。", "The draft was checked, not the published version.")
+        }
+        _ if is_another => (
+            "実行した版ではなく、保存されている版を調べました。",
+            "The saved version was checked, not the one that ran.",
+        ),
+        _ => return None,
+    };
+    Some(locale.choose(ja, en).to_owned())
+}
+
 impl Report {
-    /// Adds the findings from the items of an execution.
-    fn look_up(&mut self, nodes: &[CheckedNode], all: &[Asked], found: &[Found], runs: &RunsView, locale: Locale) {
-        for (asked, found) in all.iter().zip(found) {
-            let Some(row) = finding(asked, found, all) else { continue };
+    /// Adds what the items of an execution say.
+    fn look_up(&mut self, grounds: &Grounds, found: &[Found], locale: Locale) {
+        let Grounds { nodes, asked, runs } = grounds;
+        let all = &asked.references;
+        let (found, received) = found.split_at(all.len().min(found.len()));
+        let receivers = grounds.receivers();
+        let received_by = |asked: &AskedReference| {
+            receivers.get_index_of(asked.receiver.as_deref()?).and_then(|at| received.get(at)).map(|found| found.items)
+        };
+        let of_items =
+            all.iter().zip(found).filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
+        let did_not_run = |asked: &&AskedNode| runs.runs_of(&asked.asking) > 0 && runs.runs_of(&asked.output) == 0;
+        let of_nodes = asked.nodes.iter().filter(did_not_run).map(not_run);
+        for row in of_items.chain(of_nodes) {
             match self.rows.iter_mut().find(|known| known.repeats(&row)) {
                 Some(known) => known.times += 1,
                 None => self.rows.push(row),
@@ -278,10 +370,18 @@ impl CheckWorkflow {
         unreached.truncate(MAX_UNREACHED);
         let message = match rows.len() {
             0 => locale.choose("問題はありません。", "No problems.").to_owned(),
-            problems => locale.choose(
-                format!("問題が {problems} 件あります。"),
-                format!("{}.", counted(problems as u64, "problem", "problems")),
-            ),
+            problems => {
+                let as_it_ran = self.workflow_id.is_none();
+                let (ja, en) = if as_it_ran {
+                    ("実行したワークフローに", " in the workflow as it ran")
+                } else {
+                    ("", "")
+                };
+                locale.choose(
+                    format!("{ja}問題が {problems} 件あります。"),
+                    format!("{}{en}.", counted(problems as u64, "problem", "problems")),
+                )
+            }
         };
         // If everything was looked up and nothing found, the counts say enough.
         let looked_up = looked_up_in.filter(|_| !rows.is_empty() || !remarks.is_empty()).map(|own| {

@@ -41,7 +41,7 @@ export const ja = {
   keyboard: 'キーボード', close: '閉じる', keySearch: '検索', keyNodes: '次・前のノード', keyRuns: '前・次のラン', keyItems: '次・前のアイテム',
   keyViews: '次の表示', keyZoom: '拡大、縮小、全体', keyPan: '左右に移動', keyBack: 'アイテム、ノードの順に閉じる', keyHelp: 'この一覧',
   problems: '問題', moreProblems: 'ほか {n} 件の問題', inItems: '{items} 件中 {have} 件にあり', meant: '{near} のことですか？',
-  'rule.missingField': 'フィールドがありません', 'rule.mixedTypes': '型が混在しています', 'rule.nullValue': 'null です', 'rule.unknownNode': 'ノードがありません', 'rule.nodeNotRun': 'ノードは実行されていません', 'rule.missingEquals': '式ではありません（= がありません）', 'rule.syntax': '構文エラー', 'rule.loopNeverReturns': 'ループに戻りません', 'rule.respondNotAwaited': 'Respond to Webhook は使われません', 'rule.webhookNeverResponds': 'Webhook が応答しません', 'rule.noSuchNode': '存在しないノードへの接続', 'rule.noSuchOutput': '出力がありません', 'rule.notUpstream': 'このノードにつながっていません', 'rule.alwaysOutputsData': '最初の出力に空のアイテム', 'rule.duplicateName': '名前の重複', 'rule.duplicateWebhook': 'Webhook の重複',
+  'rule.missingField': 'フィールドがありません', 'rule.mixedTypes': '型が混在しています', 'rule.nullValue': 'null です', 'rule.unknownNode': 'ノードがありません', 'rule.nodeNotRun': 'ノードは実行されていません', 'rule.missingEquals': '式ではありません（= がありません）', 'rule.syntax': '構文エラー', 'rule.loopNeverReturns': 'ループに戻りません', 'rule.respondNotAwaited': 'Respond to Webhook は使われません', 'rule.webhookNeverResponds': 'Webhook が応答しません', 'rule.noSuchNode': '存在しないノードへの接続', 'rule.noSuchOutput': '出力がありません', 'rule.notUpstream': 'このノードにつながっていません', 'rule.duplicateName': '名前の重複', 'rule.duplicateWebhook': 'Webhook の重複',
   unusual: '普通と違う点', succeededBut: '成功しましたが、普通と違う点があります',
   lookForCause: '原因を調べる', looking: '普通と違う点を探しています…',
   'view.ran': '実行の流れ', 'view.talk': '会話', does: '処理内容', sample: 'サンプル', didNotRunThese: '未実行:', nowhereThese: '行き先なし:', runsWord: '{n} ラン', callsWord: '{n} 回の呼び出し',
