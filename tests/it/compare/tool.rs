@@ -110,7 +110,7 @@ fn history() -> Vec<Value> {
 #[test]
 fn a_retry_is_compared_with_what_it_retries_and_says_what_it_copied() {
     let retry = execution(7, "success", |body| {
-        body["retryOf"] = json!("5");
+        body.as_object_mut().unwrap().shift_insert(0, "retryOf".to_owned(), json!("5"));
         let own = "2026-11-20T00:00:08Z".parse::<jiff::Timestamp>().unwrap().as_millisecond();
         for node in ["Filter", "Send"] {
             body["data"]["resultData"]["runData"][node][0]["startTime"] = json!(own);
