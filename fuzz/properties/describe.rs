@@ -2,7 +2,7 @@
 
 use n8n_lens::execution::describe::{DescribeProjection, DescribedNode, Description};
 use n8n_lens::execution::fields::{FieldsProjection, SplitFact};
-use n8n_lens::json::{Detail, Excerpt};
+use n8n_lens::json::{CUT_NAME_CHARS, Detail, Excerpt};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::describe_execution::{self, DescribeRequest};
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use super::fields::{as_json, leave_out_own, together_as_json, told};
 use super::fields_reference::{fields, paths};
 use super::projections::assert_answer;
 use super::splits_reference::{splits, together};
-use super::values_reference::{Run, runs};
-use super::{execution, is_json, read, shown, split};
+use super::values_reference::{Run, masked, runs};
+use super::{execution, read, shown, split, value_of};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 128 * 1024;
@@ -23,13 +23,18 @@ const SAMPLE_BYTES: usize = 600;
 
 /// The property.
 pub fn check(data: &[u8]) {
+    compares(data);
+}
+
+/// Checks the property; returns whether items were compared with the reference.
+pub fn compares(data: &[u8]) -> bool {
     let (mut choices, rest) = split(data);
     let body = match choices.one_in(2) {
         true => parted(&mut Entropy::new(rest)).into_bytes(),
         false => execution(&mut choices, rest),
     };
     if body.len() > MAX_BODY_BYTES {
-        return;
+        return false;
     }
     let sizes = choices.sizes();
     // Any JSON: no panic, and an answer within its budget.
@@ -38,27 +43,24 @@ pub fn check(data: &[u8]) {
         let nodes = view.summary.nodes.iter().map(|node| (&node.name, node.items, node.taken, node.is_sub_node));
         format!("{:?} {:?}", nodes.collect::<Vec<_>>(), view.not_run)
     };
-    if !is_json(&body) {
-        return;
-    }
+    let Some(mut value) = value_of(&body) else { return false };
     if let Some(view) = read(&body, &projection, &sizes, counts) {
         let max_tokens = *choices.pick(&[1000, 3000, 25_000]);
         let request = DescribeRequest { max_tokens, locale: Locale::En };
         assert_answer(&describe_execution::answer(&view, Some("1234"), request), max_tokens);
     }
-    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
     leave_out_own(&mut value);
-    check_against_reference(&value, &sizes);
+    check_against_reference(&value, projection.redacts, &sizes)
 }
 
 /// A body without members of the same name, lone surrogates and other spellings of numbers.
-pub fn check_against_reference(value: &Value, sizes: &[usize]) {
+fn check_against_reference(value: &Value, redacts: bool, sizes: &[usize]) -> bool {
     let body = value.to_string().into_bytes();
+    let value = if redacts { &masked(value) } else { value };
     let all = runs(value);
-    let Some(view) =
-        read(&body, &DescribeProjection { redacts: false }, sizes, |view| format!("{view:?}").to_lowercase())
+    let Some(view) = read(&body, &DescribeProjection { redacts }, sizes, |view| format!("{view:?}").to_lowercase())
     else {
-        return;
+        return false;
     };
     let mut names: Vec<&String> = Vec::new();
     for run in &all {
@@ -74,9 +76,8 @@ pub fn check_against_reference(value: &Value, sizes: &[usize]) {
             assert_eq!(summary.taken, Some(taken(&all, name)), "{name} in {}", shown(&body));
         }
     }
-    let fields = FieldsProjection::default();
-    let Some(view) = read(&body, &fields, sizes, told) else { return };
-    let Some(expected) = splits(value, &names) else { return };
+    let fields = FieldsProjection { redacts, ..FieldsProjection::default() };
+    let view = read(&body, &fields, sizes, told).expect("it was read before");
     let ours = view.splits.iter().map(|split| {
         let fact = match &split.fact {
             SplitFact::Together(one) => json!({"together": together_as_json(one)}),
@@ -84,7 +85,8 @@ pub fn check_against_reference(value: &Value, sizes: &[usize]) {
         };
         json!({"node": split.node, "items": split.items, "fact": fact})
     });
-    assert_eq!(ours.collect::<Vec<_>>(), expected, "in {}", shown(&body));
+    assert_eq!(ours.collect::<Vec<_>>(), splits(value, &names), "in {}", shown(&body));
+    all.iter().any(|run| !run.items.is_empty())
 }
 
 fn check_node(value: &Value, name: &str, node: &DescribedNode, all: &[Run<'_>], body: &[u8]) {
@@ -95,8 +97,8 @@ fn check_node(value: &Value, name: &str, node: &DescribedNode, all: &[Run<'_>], 
         assert_eq!(sample.map(written), Some(first.to_string()), "{name} in {}", shown(body));
     }
     assert_eq!(node.sources, sources(all, name), "{name} in {}", shown(body));
-    let Some((count, paths)) = paths(value, name) else { return };
-    let Some((_, fields)) = fields(value, name) else { return };
+    let (count, paths, _) = paths(value, name);
+    let (_, fields, _) = fields(value, name);
     let is_told = count >= 3;
     let expected: Vec<_> = if is_told { together(&paths, count) } else { Vec::new() };
     let ours: Vec<_> = node.together.iter().map(together_as_json).collect();
@@ -108,10 +110,13 @@ fn check_node(value: &Value, name: &str, node: &DescribedNode, all: &[Run<'_>], 
     assert_eq!(node.fields.iter().map(as_json).collect::<Vec<_>>(), expected, "{name} in {}", shown(body));
 }
 
-/// A field in a description: without outliers, lengths, and repeated names inside an item.
+/// A field in a description: without outliers, lengths, more than 12 values, and repeated names inside an item.
 fn of_description(field: &Value) -> Value {
     let mut field = field.clone();
     (field["odd"], field["lengths"]) = (Value::Null, Value::Null);
+    if field["distinct"].as_u64().is_some_and(|distinct| distinct > 12) {
+        (field["distinct"], field["values"]) = (Value::Null, json!([]));
+    }
     if field["path"].as_str().is_some_and(|path| path.contains('.')) {
         field["repeated"] = Value::Null;
     }
@@ -122,6 +127,8 @@ fn is_small(json: &Value) -> bool {
     fn depth(value: &Value) -> usize {
         match value {
             Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+            // A long name is cut.
+            Value::Object(members) if members.keys().any(|name| name.len() > CUT_NAME_CHARS) => usize::MAX / 2,
             Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
             _ => 0,
         }

@@ -11,46 +11,51 @@ use super::entropy::Entropy;
 use super::fields_reference::{self, fields};
 use super::projections::assert_answer;
 use super::tree::{self, Tree};
-use super::values_reference::runs;
-use super::{execution, is_json, leave_out, read, shown, split};
+use super::values_reference::{masked, runs};
+use super::{execution, leave_out, read, shown, split, value_of};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// The property.
 pub fn check(data: &[u8]) {
+    compares(data);
+}
+
+/// Checks the property; returns whether items were compared with the reference.
+pub fn compares(data: &[u8]) -> bool {
     let (mut choices, rest) = split(data);
     let body = match choices.one_in(2) {
         true => alike(&mut Entropy::new(rest)).into_bytes(),
         false => execution(&mut choices, rest),
     };
     if body.len() > MAX_BODY_BYTES {
-        return;
+        return false;
     }
-    if is_json(&body) {
-        check_as_written(&body, &mut choices);
-    }
+    let redacts = choices.one_in(2);
+    let Some(mut value) = value_of(&body) else { return false };
+    check_as_written(&body, redacts, &mut choices);
     // Normalized: without duplicate members, lone surrogates and unusual spellings of numbers.
-    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
     leave_out_own(&mut value);
     let body = value.to_string().into_bytes();
+    let value = if redacts { masked(&value) } else { value };
     let names: Vec<_> = runs(&value).into_iter().map(|run| run.node).collect();
     let node = if names.is_empty() { "A".to_owned() } else { choices.pick(&names).clone() };
-    let one = FieldsProjection { node: Some(node.clone()), ..FieldsProjection::default() };
+    let one = FieldsProjection { node: Some(node.clone()), redacts, ..FieldsProjection::default() };
     let sizes = choices.sizes();
-    let Some(view) = read(&body, &one, &sizes, told) else { return };
-    if let (Some((items, expected)), false) = (fields(&value, &node), view.has_more_paths || names.is_empty()) {
-        assert!(view.items == items as u64, "{} of {items} items in {}", view.items, shown(&body));
-        for (ours, expected) in view.fields.iter().map(as_json).zip(&expected) {
-            assert!(ours == *expected, "{ours} instead of {expected} in {}", shown(&body));
-        }
-        assert_eq!(view.fields.len(), expected.len(), "in {}", shown(&body));
+    let Some(view) = read(&body, &one, &sizes, told) else { return false };
+    let (items, expected, is_full) = fields(&value, &node);
+    assert!(view.items == items as u64, "{} of {items} items in {}", view.items, shown(&body));
+    for (ours, expected) in view.fields.iter().map(as_json).zip(&expected) {
+        assert!(ours == *expected, "{ours} instead of {expected} in {}", shown(&body));
     }
-    if let (Some((_, fields)), false) = (fields(&value, &node), view.fields.is_empty()) {
-        let mut path = || choices.pick(&fields)["path"].as_str().expect("a path").to_owned();
-        check_by(&value, &body, &node, [path(), path()], &sizes);
+    assert_eq!((view.fields.len(), view.has_more_paths), (expected.len(), is_full), "in {}", shown(&body));
+    if !expected.is_empty() {
+        let mut path = || choices.pick(&expected)["path"].as_str().expect("a path").to_owned();
+        let (below, by) = (Some(path()), Some(path()));
+        check_by(&value, &body, FieldsProjection { below, by, ..one.clone() }, &sizes);
     }
-    let all = FieldsProjection::default();
+    let all = FieldsProjection { redacts, ..FieldsProjection::default() };
     let view_of_all = read(&body, &all, &sizes, told).expect("it was read before");
     for (projection, view) in [(one, view), (all, view_of_all)] {
         let max_tokens = *choices.pick(&[1000, 4000, 25_000]);
@@ -59,6 +64,7 @@ pub fn check(data: &[u8]) {
             assert_answer(&answer, max_tokens);
         }
     }
+    items > 0
 }
 
 /// A view as text. Without the filter, the hexadecimal digits of an escape in a container can be upper-case.
@@ -67,13 +73,12 @@ pub fn told(view: &FieldsView) -> String {
 }
 
 /// One path by another one.
-fn check_by(value: &Value, body: &[u8], node: &str, [path, by]: [String; 2], sizes: &[usize]) {
-    let (below, of) = (Some(path.clone()), Some(by.clone()));
-    let projection = FieldsProjection { node: Some(node.to_owned()), below, by: of, ..FieldsProjection::default() };
-    let Some(view) = read(body, &projection, sizes, told) else { return };
+fn check_by(value: &Value, body: &[u8], projection: FieldsProjection, sizes: &[usize]) {
+    let view = read(body, &projection, sizes, told).expect("it was read before");
+    let [node, path, by] = [projection.node, projection.below, projection.by].map(Option::unwrap_or_default);
     let rows = view.by.map(|by| by.rows).unwrap_or_default();
     let ours: Vec<_> = rows.iter().map(row_as_json).collect();
-    let expected = fields_reference::by(value, node, &path, &by);
+    let expected = fields_reference::by(value, &node, &path, &by);
     assert!(ours == expected, "{path:?} by {by:?}: {ours:?} instead of {expected:?} in {}", shown(body));
 }
 
@@ -89,8 +94,8 @@ fn row_as_json(row: &ByRow) -> Value {
 }
 
 /// Any JSON: the filter changes nothing except how values are spelled.
-fn check_as_written(body: &[u8], choices: &mut Entropy<'_>) {
-    let all = FieldsProjection { redacts: choices.one_in(2), ..FieldsProjection::default() };
+fn check_as_written(body: &[u8], redacts: bool, choices: &mut Entropy<'_>) {
+    let all = FieldsProjection { redacts, ..FieldsProjection::default() };
     let sizes = choices.sizes();
     let Some(view) = read(body, &all, &sizes, |view| view.items.to_string()) else { return };
     if view.names.is_empty() {
@@ -142,6 +147,7 @@ pub fn as_json(field: &FieldView) -> Value {
         "lengths": field.lengths.both, "distinct": field.distinct, "values": values,
         "example": field.example.as_ref().map(value), "odd": odd,
         "objects": field.objects, "present": field.present, "absent": field.first_absent.map(place),
+        "places": ([field.first_present, field.first_empty, field.first_filled].map(|first| first.map(place))),
         "rarest": field.rarest.as_ref().map(outlier), "empty": field.empty, "numericTexts": field.numeric_texts, "jsonTexts": field.json_texts,
         "dates": field.dates,
         "repeated": field.repeated.as_ref().map(|names| json!({

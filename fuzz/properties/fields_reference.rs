@@ -1,6 +1,6 @@
 //! A reference implementation of the fields on a whole `serde_json::Value`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use n8n_lens::json::{WALKED_LEVELS, cut_name, shorten};
 use serde_json::{Map, Value, json};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::values_reference::{self, of_item, runs};
 
 const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
+const PATHS: usize = 400;
 const SHOWN: usize = 80;
 const VALUES: usize = 64;
 const GROUPS: usize = 12;
@@ -28,14 +29,18 @@ pub struct Path {
     pub found: Vec<Found>,
 }
 
-/// `(items, fields)` of a node: the fields of all its items. `None` if there are too many paths.
-pub fn fields(body: &Value, node: &str) -> Option<(usize, Vec<Value>)> {
-    let (items, paths) = paths(body, node)?;
-    Some((items, paths.iter().map(|path| shown(path, items)).collect()))
+/// `(items, fields, is_full)` of a node: the fields of all its items, and whether there are more.
+pub fn fields(body: &Value, node: &str) -> (usize, Vec<Value>, bool) {
+    let (items, paths, is_full) = paths(body, node);
+    (items, paths.iter().map(|path| shown(path, items)).collect(), is_full)
 }
 
-/// `(items, paths)` of a node: everything that has or lacks a path. `None` if there are too many.
-pub fn paths(body: &Value, node: &str) -> Option<(usize, Vec<Path>)> {
+/// The steps from `json` to a value: `.NAME` to a member, `[]` to an element.
+type Steps = Vec<String>;
+
+/// `(items, paths, is_full)` of a node: everything that has or lacks a path, for the first 400 paths in the order of the
+/// text, of which that of `json` itself is one.
+pub fn paths(body: &Value, node: &str) -> (usize, Vec<Path>, bool) {
     let mut jsons = Vec::new();
     let mut items = 0;
     for run in runs(body).iter().filter(|run| run.node == node) {
@@ -47,16 +52,54 @@ pub fn paths(body: &Value, node: &str) -> Option<(usize, Vec<Path>)> {
             }
         }
     }
+    let (mut known, mut is_full) = (HashSet::new(), false);
+    for json in jsons.iter().filter_map(|found| found.value.as_ref()) {
+        is_full |= !note(json, &mut Vec::new(), &mut known);
+    }
     let mut paths = Vec::new();
-    below("", &jsons, 1, &mut paths);
-    (paths.len() < 300).then_some((items, paths))
+    below("", &mut Vec::new(), &jsons, &known, &mut paths);
+    (items, paths, is_full)
+}
+
+/// Notes the path of a value and those below it; returns whether there was room for all of them.
+fn note(value: &Value, steps: &mut Steps, known: &mut HashSet<Steps>) -> bool {
+    if !known.contains(steps) {
+        if known.len() == PATHS {
+            return false;
+        }
+        known.insert(steps.clone());
+    }
+    let is_deep = steps.len() + 1 == WALKED_LEVELS;
+    let mut below = |step: String, value: Option<&Value>| {
+        steps.push(step);
+        let has_room = note(value.unwrap_or(&Value::Null), steps, known);
+        steps.pop();
+        has_room
+    };
+    match value {
+        // An array has a path for its elements, even if it has none.
+        Value::Array(elements) if is_deep || elements.is_empty() => below("[]".to_owned(), None),
+        Value::Array(elements) => elements.iter().fold(true, |all, value| below("[]".to_owned(), Some(value)) && all),
+        Value::Object(members) if !is_deep => members
+            .iter()
+            .fold(true, |all, (name, value)| below(format!(".{}", cut_name(name.clone())), Some(value)) && all),
+        _ => true,
+    }
 }
 
 /// The paths below a path, each after the one above it.
-fn below(path: &str, found: &[Found], level: usize, paths: &mut Vec<Path>) {
-    if level == WALKED_LEVELS {
+fn below(path: &str, steps: &mut Steps, found: &[Found], known: &HashSet<Steps>, paths: &mut Vec<Path>) {
+    if steps.len() + 1 == WALKED_LEVELS {
         return;
     }
+    let mut add = |path: String, step: String, found: Vec<Found>| {
+        steps.push(step);
+        if known.contains(steps) {
+            paths.push(Path { path: path.clone(), found: found.clone() });
+            below(&path, steps, &found, known, paths);
+        }
+        steps.pop();
+    };
     let objects: Vec<_> = found.iter().filter_map(|found| Some((found, found.value.as_ref()?.as_object()?))).collect();
     let mut names: Vec<&String> = Vec::new();
     for name in objects.iter().flat_map(|(_, members)| members.keys()) {
@@ -67,23 +110,18 @@ fn below(path: &str, found: &[Found], level: usize, paths: &mut Vec<Path>) {
     let dot = if path.is_empty() { "" } else { "." };
     for name in names {
         let of = objects.iter().map(|(found, members)| Found { value: members.get(name).cloned(), ..(*found).clone() });
-        add(format!("{path}{dot}{}", cut_name(name.clone())), of.collect(), level, paths);
+        let name = cut_name(name.clone());
+        add(format!("{path}{dot}{name}"), format!(".{name}"), of.collect());
     }
     let arrays = found.iter().filter_map(|found| Some((found, found.value.as_ref()?.as_array()?)));
     let elements: Vec<_> = arrays
-        .clone()
         .flat_map(|(found, elements)| {
             elements.iter().map(|value| Found { value: Some(value.clone()), ..found.clone() })
         })
         .collect();
-    if arrays.count() > 0 {
-        add(format!("{path}[]"), elements, level, paths);
+    if !elements.is_empty() {
+        add(format!("{path}[]"), "[]".to_owned(), elements);
     }
-}
-
-fn add(path: String, found: Vec<Found>, level: usize, paths: &mut Vec<Path>) {
-    paths.push(Path { path: path.clone(), found: found.clone() });
-    below(&path, &found, level + 1, paths);
 }
 
 fn shown(path: &Path, items: usize) -> Value {
@@ -95,6 +133,9 @@ fn shown(path: &Path, items: usize) -> Value {
     let mut with: Vec<usize> =
         path.found.iter().filter(|found| found.value.is_some()).map(|found| found.item).collect();
     with.dedup();
+    let of = |is: &dyn Fn(&Value) -> bool| {
+        path.found.iter().find(|found| found.value.as_ref().is_some_and(is)).map(|found| found.place.clone())
+    };
     let scalars = scalars(path);
     let groups = value_groups(path);
     let distinct = groups.as_ref().map(Vec::len);
@@ -106,6 +147,7 @@ fn shown(path: &Path, items: usize) -> Value {
         "numbers": range(&numbers), "lengths": range(&lengths), "distinct": distinct, "values": listed,
         "example": scalars.first().map(|found| clipped(found.value.as_ref())), "odd": odd(path),
         "objects": path.found.len(), "present": values.len(),
+        "places": [of(&|_| true), of(&is_empty), of(&|value| !is_empty(value))],
         "absent": path.found.iter().find(|found| found.value.is_none()).map(|found| &found.place),
         "rarest": rarest(path), "empty": values.iter().filter(|value| is_empty(value)).count(),
         "numericTexts": values.iter().filter(|value| value.as_str().is_some_and(is_numeric)).count(),
@@ -120,6 +162,8 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
     type Row = (Value, BTreeSet<usize>, Vec<Found>);
     let (mut rows, mut others, mut none): (Vec<Row>, Row, Row) = Default::default();
     (others.0, none.0) = (json!("others"), json!("none"));
+    let lists = |path: &str| path.match_indices("[]").map(|(at, _)| path[..at].to_owned()).collect::<Vec<_>>();
+    let shared = lists(path).iter().zip(&lists(by)).take_while(|(one, other)| one == other).count();
     let mut number = 0;
     for run in runs(body).iter().filter(|run| run.node == node) {
         for (output, item, value) in &run.items {
@@ -131,6 +175,8 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
                 values.iter().filter(|value| value.path == by).collect(),
             );
             let found = |value: Option<&Value>| Found { place: place.clone(), item: number, value: value.cloned() };
+            // The rows that the values in the same elements were added to.
+            let mut added = HashSet::new();
             for key in &of_by {
                 let is_long = |text: &str| text.len() > 64;
                 let known =
@@ -149,6 +195,10 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
                     }
                 };
                 row.1.insert(number);
+                let elements: Vec<_> = key.elements.iter().take(shared).map(|(_, at)| *at).collect();
+                if !added.insert((row.0.to_string(), elements)) {
+                    continue;
+                }
                 let beside: Vec<_> = of_path.iter().filter(|value| are_paired(key, value)).collect();
                 row.2.extend(beside.iter().map(|value| found(Some(&value.value))));
                 row.2.extend(beside.is_empty().then(|| found(None)));
@@ -213,7 +263,7 @@ fn is_json_container(text: &str) -> bool {
 fn dates(values: &[&Value]) -> Value {
     let strings: Vec<&str> = values.iter().filter_map(|value| value.as_str()).filter(|text| !text.is_empty()).collect();
     let pattern =
-        regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(?s:.*))?$").expect("it is valid");
+        regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}[0-9:.,Z+-]*)?$").expect("it is valid");
     let offset =
         |text: &str| text.get(10..).and_then(|time| time.find(['Z', '+', '-']).map(|at| time[at..].to_owned()));
     let form = |text: &str| (text.len(), offset(text));
@@ -231,8 +281,10 @@ fn repeated(path: &Path) -> Value {
         return Value::Null;
     }
     let (mut known, mut first, mut count): (Vec<(String, Value)>, Option<Value>, usize) = Default::default();
-    let (mut numbers, date) =
-        (0, regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[T ][0-9]{2}:[0-9]{2})").expect("it is valid"));
+    let (mut numbers, date) = (
+        0,
+        regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}[0-9:.,Z+-]*)?$").expect("it is valid"),
+    );
     for found in &path.found {
         let is_name = match &found.value {
             Some(Value::Number(number)) => {

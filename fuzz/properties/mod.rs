@@ -40,9 +40,11 @@ mod references;
 mod tree;
 
 use std::io;
+use std::sync::LazyLock;
 
 use n8n_lens::execution::Error;
 use n8n_lens::json::{Batch, Cursor, Projection, Pruner};
+use regex::Regex;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -81,6 +83,32 @@ fn text_of_kind(kind: u8, rest: &[u8], changed: impl FnOnce(&[u8]) -> Vec<u8>) -
 /// Whether a text is JSON by RFC 8259, of any depth and with any numbers.
 fn is_json(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok() && serde_json::from_slice::<IgnoredAny>(text).is_ok()
+}
+
+/// The value of a JSON text, for a reference: as the reader sees it, with 0 in place of what a `Value` cannot hold, numbers
+/// beyond a double and containers inside sixty others, which the filter would empty. `None` if it is not JSON.
+fn value_of(text: &[u8]) -> Option<Value> {
+    const LEVELS: usize = 60;
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?s)"(?:[^"\\]|\\.)*"|[\[{\]}]|[-0-9][-+.0-9eE]*|[^"\[{\]}\-0-9]+"#).expect("it is valid")
+    });
+    if !is_json(text) {
+        return None;
+    }
+    let text = String::from_utf8(reference::repaired(text)).ok()?;
+    let (mut held, mut open) = (String::new(), 0);
+    for token in TOKEN.find_iter(&text).map(|token| token.as_str()) {
+        let begins = matches!(token, "[" | "{");
+        open += usize::from(begins);
+        match open {
+            ..=LEVELS if token.parse::<f64>().is_ok_and(f64::is_infinite) => held.push('0'),
+            ..=LEVELS => held.push_str(token),
+            level if begins && level == LEVELS + 1 => held.push('0'),
+            _ => {}
+        }
+        open -= usize::from(matches!(token, "]" | "}"));
+    }
+    Some(serde_json::from_str(&held).expect("it is JSON that a value can hold"))
 }
 
 /// Whether a number or word is so long that the filter may refuse it.

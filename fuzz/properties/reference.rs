@@ -252,8 +252,8 @@ fn decoded(written: &[u8]) -> (String, Vec<u8>) {
     (cut, written)
 }
 
-/// The content of a string, with U+FFFD in place of lone surrogates.
-fn repaired(string: &[u8]) -> Vec<u8> {
+/// The content of a string, or a JSON text, with U+FFFD in place of lone surrogates.
+pub fn repaired(string: &[u8]) -> Vec<u8> {
     let (mut repaired, mut rest) = (Vec::with_capacity(string.len()), string);
     while let Some(&first) = rest.first() {
         let len = match (first, rest.get(1)) {

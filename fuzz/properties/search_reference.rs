@@ -93,23 +93,20 @@ impl Question {
     }
 }
 
-/// The path, the value and the first value with which it is compared, of each that matches.
+/// The path, the value and the value with which it was compared, of each that matches.
 fn matches<'a>(question: &'a Question, values: &'a [Found]) -> impl Iterator<Item = (&'a str, Value, Option<Value>)> {
     let fits = values.iter().filter(|found| question.path.as_ref().is_none_or(|end| ends(&found.path, end)));
-    let condition = question.condition.as_ref();
-    fits.filter(move |found| condition.is_none_or(|condition| satisfies(question, condition, found, values)))
-        .filter(move |found| question.also.iter().all(|also| has_also(question, also, Some(found), values)))
-        .filter_map(|found| {
+    fits.filter(move |found| question.also.iter().all(|also| has_also(question, also, Some(found), values))).filter_map(
+        |found| {
+            let other = match &question.condition {
+                Some(condition) => satisfies(question, condition, found, values)?,
+                None => None,
+            };
+            let other = other.filter(|other| !other.is_array() && !other.is_object());
             let value = shown(question.text.as_deref(), &found.value)?;
-            Some((found.numbered.as_str(), value, other(question, found, values)))
-        })
-}
-
-/// The first value with which a value is compared.
-fn other(question: &Question, found: &Found, values: &[Found]) -> Option<Value> {
-    let end = question.condition.as_ref()?.1["path"].as_str()?;
-    let other = values.iter().find(|value| ends(&value.path, end) && are_paired(found, value))?;
-    if other.value.is_array() || other.value.is_object() { None } else { shown(None, &other.value) }
+            Some((found.numbered.as_str(), value, other.and_then(|other| shown(None, other))))
+        },
+    )
 }
 
 /// Whether the item has a value like this, in addition to the one that was found.
@@ -117,27 +114,38 @@ fn has_also(question: &Question, also: &(String, Option<Condition>), found: Opti
     let (end, condition) = also;
     let beside =
         values.iter().filter(|value| ends(&value.path, end) && found.is_none_or(|found| are_paired(found, value)));
-    let mut fitting =
-        beside.filter(|value| condition.as_ref().is_none_or(|condition| satisfies(question, condition, value, values)));
+    let satisfied = |value: &Found| {
+        condition.as_ref().is_none_or(|condition| satisfies(question, condition, value, values).is_some())
+    };
+    let mut fitting = beside.filter(|value| satisfied(value));
     fitting.next().is_some()
 }
 
-/// Whether a value of an item satisfies a condition.
-fn satisfies(question: &Question, (name, wanted): &Condition, found: &Found, values: &[Found]) -> bool {
-    let Some(end) = wanted["path"].as_str() else { return holds(name, wanted, &found.value, question.as_numbers) };
-    let others: Vec<&Value> = values
-        .iter()
-        .filter(|value| ends(&value.path, end) && are_paired(found, value))
-        .map(|value| &value.value)
-        .collect();
-    let same = |other: &&Value| are_same(&found.value, other, question.as_numbers);
-    let ordered = |other: &&Value, order: Ordering| compare(&found.value, other, question.as_numbers) == Some(order);
-    match *name {
-        "equals" => others.iter().any(same),
-        "notEquals" => !others.is_empty() && !others.iter().any(same),
-        "above" => others.iter().any(|other| ordered(other, Ordering::Greater)),
-        _ => others.iter().any(|other| ordered(other, Ordering::Less)),
-    }
+/// The value that makes a condition hold for a value of an item, if it compares it with others; `None` if it does not
+/// hold.
+fn satisfies<'a>(
+    question: &Question,
+    (name, wanted): &Condition,
+    found: &Found,
+    values: &'a [Found],
+) -> Option<Option<&'a Value>> {
+    let Some(end) = wanted["path"].as_str() else {
+        return holds(name, wanted, &found.value, question.as_numbers).then_some(None);
+    };
+    let has_whole = values.iter().any(|value| value.path == end);
+    let is_operand = |value: &&Found| if has_whole { value.path == end } else { ends(&value.path, end) };
+    let others =
+        values.iter().filter(is_operand).filter(|value| are_paired(found, value) && !std::ptr::eq(*value, found));
+    let mut others = others.map(|value| &value.value);
+    let same = |other: &Value| are_same(&found.value, other, question.as_numbers);
+    let ordered = |other: &Value, order: Ordering| compare(&found.value, other, question.as_numbers) == Some(order);
+    let decisive = match *name {
+        "equals" => others.find(|other| same(other)),
+        "notEquals" => others.clone().next().filter(|_| !others.any(same)),
+        "above" => others.find(|other| ordered(other, Ordering::Greater)),
+        _ => others.find(|other| ordered(other, Ordering::Less)),
+    };
+    decisive.map(Some)
 }
 
 /// Whether two values are in the same element of each list that both are in.
@@ -159,9 +167,18 @@ fn numeric(value: &Value) -> Option<f64> {
 fn are_same(one: &Value, other: &Value, as_numbers: bool) -> bool {
     match numeric(one).zip(numeric(other)).filter(|_| as_numbers) {
         Some((one, other)) => one == other,
-        None if one.is_array() || one.is_object() => false,
-        None if one.is_string() || other.is_string() => one == other,
-        None => equals(one, other),
+        None => match (one, other) {
+            (Value::Array(one), Value::Array(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| are_same(one, other, false))
+            }
+            (Value::Object(one), Value::Object(of)) => {
+                let is_in =
+                    |(name, value): (&String, &Value)| of.get(name).is_some_and(|of| are_same(value, of, false));
+                one.len() == of.len() && one.iter().all(is_in)
+            }
+            _ if one.is_string() || other.is_string() => one == other,
+            _ => equals(one, other),
+        },
     }
 }
 

@@ -145,8 +145,8 @@ fn remove_renamed(classes: &mut [(Items, Vec<Claim>)], distinct: &HashMap<String
     }
 }
 
-/// The splits of all nodes, whose names are in document order; `None` if a node has too many paths.
-pub fn splits(body: &Value, names: &[&String]) -> Option<Vec<Value>> {
+/// The splits of all nodes, whose names are in document order.
+pub fn splits(body: &Value, names: &[&String]) -> Vec<Value> {
     let runs = runs(body);
     let start =
         |name: &str| runs.iter().find(|run| run.node == name).map_or((f64::INFINITY, f64::INFINITY), |run| run.start);
@@ -154,8 +154,8 @@ pub fn splits(body: &Value, names: &[&String]) -> Option<Vec<Value>> {
     ordered.sort_by(|one, other| start(one).partial_cmp(&start(other)).expect("no start is NaN"));
     let mut found: Vec<(usize, Vec<String>, Value)> = Vec::new();
     for name in ordered {
-        let (items, paths) = paths(body, name)?;
-        let (_, fields) = fields(body, name)?;
+        let (items, paths, _) = paths(body, name);
+        let (_, fields, _) = fields(body, name);
         let telling: Vec<_> =
             together(&paths, items).into_iter().filter(|one| items >= 20 && is_telling(one, items)).collect();
         let told = |path: &str| telling.iter().any(|one| claims_of(one).iter().any(|(known, _)| known == path));
@@ -165,7 +165,7 @@ pub fn splits(body: &Value, names: &[&String]) -> Option<Vec<Value>> {
             }
         };
         for field in &fields {
-            let path = field["path"].as_str()?;
+            let path = field["path"].as_str().expect("a path");
             if let Some(rank) = divides(field, path).filter(|_| !told(path)) {
                 add(rank, vec![path.to_owned()], json!({"field": field}));
             }
@@ -178,7 +178,7 @@ pub fn splits(body: &Value, names: &[&String]) -> Option<Vec<Value>> {
     }
     found.truncate(100);
     found.sort_by_key(|(rank, ..)| *rank);
-    Some(found.into_iter().map(|(_, _, split)| split).collect())
+    found.into_iter().map(|(_, _, split)| split).collect()
 }
 
 fn claims_of(one: &Value) -> Vec<Claim> {

@@ -191,7 +191,7 @@ const NAMES: [&str; 40] = [
     "executionIndex",
     "startTime",
     "outputIndex",
-    "inputIndex",
+    "password",
     "metadata",
     "id",
     "status",

@@ -2,8 +2,9 @@
 //!
 //! It is so simple that it is unlikely to be incorrect.
 
-use n8n_lens::json::{WALKED_LEVELS, cut_name, hold_name};
-use serde_json::{Map, Value, json};
+use n8n_lens::json::{Detail, Excerpt, WALKED_LEVELS, cut_name, hold_name};
+use n8n_lens::secrets::redact;
+use serde_json::{Map, Value};
 
 /// The members of a file that are shown.
 const FILE: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", "bytes", "id"];
@@ -118,14 +119,12 @@ fn walk(part: &str, value: &Value, level: usize, found: &mut Vec<Found>) {
 }
 
 fn walk_at(place: &Place, value: &Value, level: usize, found: &mut Vec<Found>) {
-    let is_deep = level == WALKED_LEVELS;
     let this = |value: Value| {
         let Place { path, numbered, elements } = place.clone();
         Found { path, numbered, elements, value }
     };
     match value {
-        Value::Object(_) if is_deep => return found.push(this(json!({}))),
-        Value::Array(_) if is_deep => return found.push(this(json!([]))),
+        _ if level == WALKED_LEVELS => {}
         Value::Object(members) => {
             for (name, value) in members {
                 let dot = if place.path.is_empty() { "" } else { "." };
@@ -146,4 +145,37 @@ fn walk_at(place: &Place, value: &Value, level: usize, found: &mut Vec<Found>) {
         _ => {}
     }
     found.push(this(value.clone()));
+}
+
+/// The body with the values of known secret keys in its items masked.
+pub fn masked(body: &Value) -> Value {
+    let mut body = body.clone();
+    let nodes = body.pointer_mut("/data/resultData/runData").and_then(Value::as_object_mut);
+    let runs = nodes.into_iter().flat_map(|nodes| nodes.values_mut());
+    for run in runs.filter_map(Value::as_array_mut).flatten().filter_map(Value::as_object_mut) {
+        for side in ["data", "inputOverride"] {
+            let lists =
+                run.get_mut(side).and_then(Value::as_object_mut).into_iter().flat_map(|lists| lists.values_mut());
+            let items = lists.filter_map(Value::as_array_mut).flatten().filter_map(Value::as_array_mut).flatten();
+            for json in items.filter_map(|item| item.get_mut("json")) {
+                let (mut excerpt, mut text, mut clipped) = (excerpt(json), String::new(), 0);
+                redact::item(&mut excerpt);
+                excerpt.write(Detail::WHOLE, &mut text, &mut clipped);
+                *json = serde_json::from_str(&text).expect("it is JSON");
+            }
+        }
+    }
+    body
+}
+
+/// The whole of a value.
+fn excerpt(value: &Value) -> Excerpt {
+    match value {
+        Value::Array(elements) => Excerpt::array(elements.iter().map(excerpt)),
+        Value::Object(members) => {
+            Excerpt::object(members.iter().map(|(name, value)| (&**name, excerpt(value))).collect())
+        }
+        Value::String(text) => text.as_str().into(),
+        scalar => Excerpt::Scalar(scalar.to_string()),
+    }
 }

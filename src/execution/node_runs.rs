@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::header::Header;
-use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver};
+use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
 use crate::json::{Cursor, Keep, Projection, ReadError};
 
 /// The maximum number of runs held, 40 bytes each.
@@ -82,6 +82,10 @@ impl RunObserver for Reader {
         self.runs.clear();
     }
 
+    fn begin_lists(&mut self, _: u64, _: Side) {
+        self.items = 0;
+    }
+
     fn item(&mut self, _: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
         item.skip()
     }
@@ -114,6 +118,13 @@ impl RunObserver for Reader {
 #[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_of_several_members_with_one_name_counts() {
+        let body = br#"{"id":"7","data":{"resultData":{"runData":{"A":[{"data":{"main":[[{},{}]]},"data":{"main":[[{}]]}},{"data":{"main":[[{}]]}}]}}}}"#;
+        let runs = NodeRunsProjection.read_from(&body[..]).unwrap();
+        assert_eq!(runs.nodes[0].1.iter().map(|run| run.items).collect::<Vec<_>>(), [1, 1]);
+    }
 
     #[test]
     fn runs_that_a_retry_has_copied_are_left_out() {

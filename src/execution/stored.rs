@@ -214,12 +214,12 @@ pub struct StoredSearch {
 impl StoredSearch {
     /// Searches as this projection does.
     pub fn new(projection: SearchProjection) -> Self {
-        Self { filter: StoredFilter::of(&projection.query), projection }
+        Self { filter: StoredFilter::of(&projection.query, projection.redacts), projection }
     }
 
     /// Every stored execution with a match contains at least one of these texts. Empty if no such texts are known.
     pub fn texts(&self) -> Vec<String> {
-        self.projection.query.stored_texts()
+        self.projection.query.stored_texts(self.projection.redacts)
     }
 
     /// Searches an execution: nothing of it is parsed if its text cannot have a match.

@@ -6,8 +6,11 @@
 use super::failure;
 use super::items::read_binary;
 use super::runs::ITEM_BYTES;
-use crate::json::{CUT_NAME_CHARS, Cursor, Detail, Excerpt, FaultKind, ReadError, Visitor, Written, cut_name, walk};
-use crate::secrets::redact;
+use crate::json::{
+    CUT_NAME_CHARS, Cursor, Detail, Excerpt, FaultKind, ReadError, Visitor, WALKED_LEVELS, Written, begins_with,
+    cut_name, walk,
+};
+use crate::secrets::mask;
 
 /// Receives the values of an item, or of an error.
 pub(super) trait ValueVisitor: Visitor {
@@ -15,11 +18,16 @@ pub(super) trait ValueVisitor: Visitor {
     fn begin(&mut self, part: &'static str);
 }
 
-/// Passes the values of an item to the visitor; those of known secret keys masked, if `redacts`.
-pub(super) fn walk_item(item: &[u8], redacts: bool, visitor: &mut impl ValueVisitor) -> Result<(), ReadError> {
-    let mut parts = Parts { visitor, redacts, level: 0, part: Part::Other, passes: false, result: Ok(()) };
-    walk(item, &mut parts).map_err(in_an_item)?;
-    parts.result
+/// The names of members that mark an item: one that may stand for an error, or name the execution of a sub-workflow.
+const MARKS: [&[u8]; 2] = [b"\"error\"", b"\"metadata\""];
+
+/// Passes the values of an item to the visitor; those of known secret keys masked, if `redacts`. Returns whether the item,
+/// or its `json`, has a member that marks it.
+pub(super) fn walk_item(item: &[u8], redacts: bool, visitor: &mut impl ValueVisitor) -> Result<bool, ReadError> {
+    let item = if redacts { mask(item).map_err(in_an_item)? } else { item.into() };
+    let mut parts = Parts { visitor, level: 0, part: Part::Other, passes: false, is_marked: false, result: Ok(()) };
+    walk(&item, &mut parts).map_err(in_an_item)?;
+    parts.result.map(|()| parts.is_marked)
 }
 
 /// Passes the values of a run's error to the visitor.
@@ -61,12 +69,12 @@ impl Part {
 /// Passes on the values of `json`; reads the other parts once they are complete, in the form in which they are shown.
 struct Parts<'v, V> {
     visitor: &'v mut V,
-    redacts: bool,
     /// How many containers are open.
     level: usize,
     part: Part,
     /// Whether the values of the part are passed on.
     passes: bool,
+    is_marked: bool,
     result: Result<(), ReadError>,
 }
 
@@ -75,14 +83,9 @@ impl<V: ValueVisitor> Parts<'_, V> {
     fn shown(&self, json: &[u8]) -> Result<Option<(&'static str, Excerpt)>, ReadError> {
         let cursor = || Cursor::unpruned(json);
         Ok(match self.part {
-            Part::Json => {
-                let mut value = cursor().excerpt(4 * ITEM_BYTES)?;
-                redact::item(&mut value);
-                Some(("", value))
-            }
             Part::Binary => read_binary(&mut cursor(), ITEM_BYTES)?.map(|binary| ("binary", binary)),
             Part::Error => failure::read_whole(&mut cursor(), ITEM_BYTES)?.map(|error| ("error", error)),
-            Part::Other => None,
+            Part::Json | Part::Other => None,
         })
     }
 
@@ -106,6 +109,9 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
     }
 
     fn member(&mut self, text: &[u8]) -> Option<usize> {
+        if self.level <= 2 {
+            self.is_marked |= MARKS.iter().any(|mark| begins_with(text, mark));
+        }
         if self.passes && self.level > 1 { self.visitor.member(text) } else { None }
     }
 
@@ -121,7 +127,7 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
         if self.level > 1 {
             return self.visitor.name(name);
         }
-        self.passes = self.part == Part::Json && !self.redacts;
+        self.passes = self.part == Part::Json;
         if self.passes {
             self.visitor.begin("");
         }
@@ -189,9 +195,9 @@ pub(super) fn numbered(path: &str, elements: &[ElementPlace]) -> String {
 
 impl Path {
     /// The elements of lists that lead to the value, the outermost first.
-    pub(super) fn elements(&self) -> Vec<ElementPlace> {
+    pub(super) fn elements(&self) -> impl Iterator<Item = ElementPlace> {
         let open = self.containers.iter().filter_map(|open| Some((open.path, open.elements?)));
-        open.map(|(path_len, index)| ElementPlace { path_len, index }).collect()
+        open.map(|(path_len, index)| ElementPlace { path_len, index })
     }
 
     pub(super) fn begin(&mut self, part: &str) {
@@ -200,13 +206,19 @@ impl Path {
         self.containers.clear();
     }
 
+    /// Whether the container that was closed last is nested so deep that the values inside it were not visited.
+    pub(super) fn is_deep(&self) -> bool {
+        // `json` itself is inside the item.
+        self.containers.len() + 1 == WALKED_LEVELS
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
     /// The path with the number of each element: `lines[26].taxRate`.
     pub(super) fn numbered(&self) -> String {
-        numbered(&self.text, &self.elements())
+        numbered(&self.text, &self.elements().collect::<Vec<_>>())
     }
 
     pub(super) fn open(&mut self, object: bool) {

@@ -140,6 +140,19 @@ impl Excerpt {
         }
     }
 
+    /// Whether everything was copied.
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Self::Scalar(_) => true,
+            Self::Text(text) => text.kept.chars().count() as u64 == text.chars,
+            Self::Array { kept, total } => kept.len() as u64 == *total && kept.iter().all(Self::is_whole),
+            Self::Object { kept, total } => {
+                kept.len() as u64 == *total && kept.iter().all(|(name, value)| !is_cut(name) && value.is_whole())
+            }
+            Self::Deep { .. } => false,
+        }
+    }
+
     /// The memory of this copy, bytes: an estimate.
     pub fn bytes(&self) -> usize {
         VALUE_OVERHEAD_BYTES

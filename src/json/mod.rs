@@ -118,5 +118,6 @@ pub use raw_capture::{Capture, SHARED_WITHIN};
 pub use read_ahead::ReadAhead;
 pub use read_at::{InOrder, ReadAt};
 pub use spool::Spool;
+pub(crate) use walk::walk_levels;
 pub use walk::{Visitor, WALKED_LEVELS, begins_with, walk};
 pub use written::{Written, well_formed};

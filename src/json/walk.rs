@@ -7,7 +7,7 @@ use super::fault::FaultKind;
 use super::word::{digits, each_byte, first_byte, same, zero_bytes};
 use super::written::Written;
 
-/// Containers nested deeper than this are not walked into: the visitor sees them as empty.
+/// Containers nested deeper than this are not walked into: the visitor receives nothing inside them.
 pub const WALKED_LEVELS: usize = 32;
 
 /// Receives the parts of a value, in the order of the text.
@@ -70,7 +70,12 @@ pub trait Visitor {
 /// # Errors
 /// When it is not JSON. What the visitor received before is then worthless.
 pub fn walk(json: &[u8], visitor: &mut impl Visitor) -> Result<(), FaultKind> {
-    let mut walk = Walk { rest: json };
+    walk_levels(json, WALKED_LEVELS, visitor)
+}
+
+/// The same for this many levels, each of which takes room on the stack.
+pub(crate) fn walk_levels(json: &[u8], levels: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
+    let mut walk = Walk { rest: json, levels };
     walk.space();
     walk.value(0, visitor)?;
     walk.space();
@@ -79,54 +84,45 @@ pub fn walk(json: &[u8], visitor: &mut impl Visitor) -> Result<(), FaultKind> {
 
 struct Walk<'a> {
     rest: &'a [u8],
+    levels: usize,
 }
 
 impl<'a> Walk<'a> {
     fn value(&mut self, level: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
         match self.peek()? {
             bracket @ (b'{' | b'[') => self.container(bracket == b'{', level, visitor),
-            b'"' => {
-                let text = self.string()?;
-                visitor.string(text);
-                Ok(())
-            }
-            _ => {
-                let scalar = self.scalar()?;
-                visitor.scalar(scalar);
-                Ok(())
-            }
+            b'"' => self.string().map(|text| visitor.string(text)),
+            _ => self.scalar().map(|scalar| visitor.scalar(scalar)),
         }
     }
 
     /// Passes over a value.
     fn pass_value(&mut self) -> Result<(), FaultKind> {
         match self.peek()? {
-            b'{' | b'[' => self.pass_over()?,
-            b'"' => {
-                self.string()?;
-            }
-            _ => {
-                self.scalar()?;
-            }
+            b'{' | b'[' => self.pass_over(),
+            b'"' => self.string().map(|_| ()),
+            _ => self.scalar().map(|_| ()),
         }
-        Ok(())
     }
 
     fn container(&mut self, object: bool, level: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
         let start = self.rest;
         visitor.open(object);
-        if level == WALKED_LEVELS {
-            self.pass_over()?;
-            visitor.close(0, if object { b"{}" } else { b"[]" });
-            return Ok(());
-        }
         let end = if object { b'}' } else { b']' };
         self.pass(1);
         self.space();
         let mut parts = 0;
         let mut is_over = self.takes(end);
         while !is_over {
-            if !object || self.name(visitor)? {
+            let is_wanted = if level < self.levels {
+                !object || self.name(visitor)?
+            } else {
+                if object {
+                    self.member_name()?;
+                }
+                false
+            };
+            if is_wanted {
                 self.value(level + 1, visitor)?;
             } else {
                 self.pass_value()?;
@@ -151,15 +147,21 @@ impl<'a> Walk<'a> {
             self.space();
             return Ok(true);
         }
-        let name = self.string()?;
-        self.space();
-        self.expect(b':')?;
-        self.space();
+        let name = self.member_name()?;
         if visitor.passes_over(name, self.peek()?) {
             return Ok(false);
         }
         visitor.name(name);
         Ok(true)
+    }
+
+    #[inline(always)]
+    fn member_name(&mut self) -> Result<Written<'a>, FaultKind> {
+        let name = self.string()?;
+        self.space();
+        self.expect(b':')?;
+        self.space();
+        Ok(name)
     }
 
     /// A string. Most are short and without escapes.
@@ -479,10 +481,15 @@ mod tests {
     }
 
     #[test]
-    fn deep_containers_are_empty() {
+    fn deep_containers_are_whole_for_the_visitor_but_not_walked_into() {
         let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         assert_eq!(echo(&nested(WALKED_LEVELS + 1)).unwrap(), nested(WALKED_LEVELS + 1));
         assert_eq!(echo(&nested(WALKED_LEVELS + 2)).unwrap(), nested(WALKED_LEVELS + 1));
         assert_eq!(echo(&nested(10_000)).unwrap(), nested(WALKED_LEVELS + 1));
+        let mut only = Only(b"n", Vec::new());
+        let deep = r#"{"n": [1, {"n": 2}], "a": 3}"#;
+        let json = "[".repeat(WALKED_LEVELS) + deep + &"]".repeat(WALKED_LEVELS);
+        walk(json.as_bytes(), &mut only).unwrap();
+        assert_eq!(only.1[0], format!("2 in {deep}"));
     }
 }

@@ -7,9 +7,8 @@ use crate::json::Excerpt;
 pub(super) fn of_node(parameters: &Excerpt, lines: &mut Vec<String>) -> &'static [&'static str] {
     if let Some(conditions) = parameters.member("conditions") {
         let combined = parameters.member("combineConditions").or_else(|| parameters.member("combineOperation"));
-        lines.extend(condition(conditions, combined));
+        lines.extend(condition(conditions, combined).map(|told| told + &comparing(parameters, conditions)));
     }
-    // Whether types are converted stands in `conditions.options` as well.
     &["conditions", "combineConditions", "combineOperation", "looseTypeValidation"]
 }
 
@@ -23,8 +22,10 @@ pub(super) fn of_switch(parameters: &Excerpt, lines: &mut Vec<String>) -> &'stat
     // Version 3: `rules.values` with a condition each; 1 and 2: `rules.rules`, all of them about `value1`.
     for (at, rule) in rules.and_then(|rules| rules.member("values")).into_iter().flat_map(Excerpt::elements).enumerate()
     {
-        if let Some(told) = rule.member("conditions").and_then(|conditions| condition(conditions, None)) {
-            lines.push(format!("{told} -> {}", output(rule, at)));
+        if let Some(conditions) = rule.member("conditions")
+            && let Some(told) = condition(conditions, None)
+        {
+            lines.push(format!("{told}{} -> {}", comparing(parameters, conditions), output(rule, at)));
         }
     }
     for (at, rule) in rules.and_then(|rules| rules.member("rules")).into_iter().flat_map(Excerpt::elements).enumerate()
@@ -41,6 +42,18 @@ pub(super) fn of_switch(parameters: &Excerpt, lines: &mut Vec<String>) -> &'stat
 fn output(rule: &Excerpt, at: usize) -> String {
     let named = rule.member("outputKey").map(shown).filter(|name| !name.is_empty());
     named.or_else(|| rule.member("output").map(shown)).unwrap_or_else(|| at.to_string())
+}
+
+/// How values are compared, where that is not n8n's default: version 2 stands in `conditions.options`, and whether types
+/// are converted in a parameter of the node, too.
+fn comparing(parameters: &Excerpt, conditions: &Excerpt) -> String {
+    let option = |name: &str| conditions.member("options").and_then(|options| options.member(name)).map(shown);
+    let is_loose = option("typeValidation").as_deref() == Some("loose")
+        || parameters.member("looseTypeValidation").map(shown).as_deref() == Some("true");
+    let ignores_case = option("caseSensitive").as_deref() == Some("false");
+    let told = [(is_loose, "typeValidation: loose"), (ignores_case, "caseSensitive: false")];
+    let told: Vec<_> = told.into_iter().filter(|(is_set, _)| *is_set).map(|(_, told)| told).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
 /// `left operator right and …`; `None` without a condition.

@@ -3,9 +3,8 @@
 use super::values::shown;
 use crate::json::Excerpt;
 
-/// Members that say nothing about what a node does: ids of list elements, captions of the editor, schemas of other nodes.
-const SILENT: [&str; 9] = [
-    "id",
+/// Members that say nothing about what a node does: captions of the editor, schemas of other nodes.
+const SILENT: [&str; 8] = [
     "schema",
     "webhookId",
     "curlImport",
@@ -55,7 +54,9 @@ fn add(path: &str, name: &str, value: &Excerpt, lines: &mut Vec<String>) {
         }
         _ => {
             let text = shown(value);
-            if !is_empty(&text) && !DEFAULTS.contains(&(name, &*text)) {
+            // An option is only there if somebody set it.
+            let is_option = text == "false" && path.starts_with("options.");
+            if (is_option || !is_empty(&text)) && !DEFAULTS.contains(&(name, &*text)) {
                 lines.push(format!("{path}: {text}"));
             }
         }
@@ -68,6 +69,11 @@ fn element(path: &str, value: &Excerpt, lines: &mut Vec<String>) {
     let (name, text) = (member(["name", "key", "fieldName"]), member(["value", "fieldValue", "content"]));
     match (name, text) {
         (Some(name), Some(text)) => lines.push(format!("{path}: {name} = {text}")),
+        _ if matches!(value, Excerpt::Object { .. }) => {
+            // The editor gives ids to elements.
+            let members = value.members().filter(|(name, _)| *name != "id");
+            members.for_each(|(name, value)| add(&format!("{path}.{name}"), name, value, lines));
+        }
         _ => add(path, "", value, lines),
     }
 }

@@ -98,6 +98,10 @@ mod tests {
         let newest = json!({"conditions": {"options": {"caseSensitive": true}, "combinator": "or",
             "conditions": [one("={{ $json.a }}", "equals", json!("")), one("b", "lte", json!(5)), one("c", "exists", json!("x"))]}});
         assert_eq!(told("n8n-nodes-base.if", &newest), ["={{ $json.a }} = \"\" or b <= 5 or c exists"]);
+        let loose = json!({"conditions": {"options": {"caseSensitive": false, "typeValidation": "loose"}, "conditions": [one("a", "gt", json!(5))]}});
+        assert_eq!(told("n8n-nodes-base.filter", &loose), ["a > 5 (typeValidation: loose, caseSensitive: false)"]);
+        let loose = json!({"looseTypeValidation": true, "rules": {"values": [{"conditions": {"conditions": [one("a", "gt", json!(5))]}}]}});
+        assert_eq!(told("n8n-nodes-base.switch", &loose), ["a > 5 (typeValidation: loose) -> 0"]);
         let old = json!({"combineOperation": "any", "conditions": {"string": [{"value1": "a", "operation": "contains", "value2": "b"}],
             "number": [{"value1": 1, "value2": 2}]}});
         assert_eq!(told("n8n-nodes-base.if", &old), ["a contains b or 1 < 2"]);
@@ -121,9 +125,18 @@ mod tests {
     fn what_says_nothing_is_left_out() {
         let parameters = json!({"method": "POST", "url": "u", "authentication": "none", "sendQuery": false, "sendBody": true,
             "curlImport": "", "infoMessage": "", "bodyParameters": {"parameters": [{"name": "id", "value": "={{ $json.id }}"}]},
-            "options": {"timeout": 5, "redirect": {"redirect": {}}}});
-        let expected =
-            ["POST u", "sendBody: true", "bodyParameters.parameters: id = ={{ $json.id }}", "options.timeout: 5"];
+            "id": "{{ 7 }}", "rows": [{"id": "b01c", "column": "a", "order": "up"}], "simple": false,
+            "options": {"timeout": 5, "followRedirects": false, "redirect": {"redirect": {}}}});
+        let expected = [
+            "POST u",
+            "sendBody: true",
+            "bodyParameters.parameters: id = ={{ $json.id }}",
+            "id: {{ 7 }}",
+            "rows.column: a",
+            "rows.order: up",
+            "options.timeout: 5",
+            "options.followRedirects: false",
+        ];
         assert_eq!(told("n8n-nodes-base.httpRequest", &parameters), expected);
         let located = json!({"workflowId": {"__rl": true, "mode": "list", "value": "x1", "cachedResultName": "Child"}, "mode": "each",
             "splitInBatchesNotice": "", "list": ["a", 1], "none": null});

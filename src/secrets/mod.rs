@@ -3,11 +3,13 @@
 //!
 //! - [`Secret`] holds a value that cannot print itself; [`Redactor`] removes known secrets from a text, however they
 //!   are spelled there.
-//! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
+//! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`); `mask` does
+//!   the latter in a JSON text.
 //! - `withhold` keeps the secrets of this process from a program that it starts.
 //! - `without_value` removes the value that a serde error quotes.
 //! - `same_origin` follows redirects only to where headers with secrets may go.
 
+mod mask;
 mod names;
 pub mod redact;
 mod redactor;
@@ -17,6 +19,7 @@ mod text;
 #[cfg(feature = "application")]
 mod without_value;
 
+pub(crate) use mask::mask;
 pub use redactor::Redactor;
 pub(crate) use redirects::same_origin;
 pub use secret::Secret;

@@ -149,6 +149,123 @@ fn a_sub_node_of_an_agent_shows_what_it_was_called_with() {
     assert_eq!(node(&data, "AI Agent")["does"], "promptType: define\ntext: =What is 6*7? {{ $json.body.q }}");
 }
 
+/// What is shown of nodes with these items, each node after the one before it, with these settings.
+fn shown(nodes: &[(&str, Vec<Value>, Value)]) -> Value {
+    let (mut runs, mut settings, mut before) = (serde_json::Map::new(), Vec::new(), "");
+    for (at, (name, items, node)) in nodes.iter().enumerate() {
+        runs.insert((*name).to_owned(), run(at, before, items));
+        let mut node = node.clone();
+        node["name"] = json!(name);
+        settings.push(node);
+        before = name;
+    }
+    json!({"id": "7", "status": "success", "data": {"resultData": {"runData": runs}},
+        "workflowData": {"name": "w", "connections": {}, "nodes": settings}})
+}
+
+fn of_type(node_type: &str) -> Value {
+    json!({"type": format!("n8n-nodes-base.{node_type}"), "parameters": {}})
+}
+
+#[test]
+fn a_sample_is_as_another_only_if_all_of_it_is() {
+    let long = |end: &str| {
+        vec![json!({"n": 1, "a": 2, "b": 3, "text": "x".repeat(6000) + end, "list": [[1, "y".repeat(6000) + end]]})]
+    };
+    let mut more = long("1");
+    more[0]["new"] = json!(5);
+    let body = shown(&[
+        ("A", long("1"), of_type("code")),
+        ("Same", long("1"), of_type("noOp")),
+        ("Other", long("2"), of_type("code")),
+        ("More", more, of_type("code")),
+    ]);
+    let data = described(&body, &[]);
+    let sample = |name| &node(&data, name)["sample"];
+    assert_eq!(sample("Same"), "as A");
+    // What may be different is shown.
+    for (name, before) in [("Other", "as Same"), ("More", "as Other")] {
+        let text = sample(name)["text"].as_str().unwrap();
+        assert_eq!(
+            (&sample(name)["…"], text.starts_with("xxx"), sample(name)["list"].is_array()),
+            (&json!(before), true, true)
+        );
+    }
+    assert_eq!((&sample("Other")["a"], &sample("More")["new"]), (&Value::Null, &json!(5)));
+}
+
+#[test]
+fn a_fact_is_left_out_only_where_it_was_told() {
+    let items =
+        |n: i64| (0..5).map(|at| json!({"kind": "A", "class": "A", "n": n + at, "m": n + at})).collect::<Vec<_>>();
+    let assignments = json!({"assignments": [{"id": "1", "name": "kind", "value": "A", "type": "string"}]});
+    let set = json!({"type": "n8n-nodes-base.set", "parameters": {"assignments": assignments}, "continueOnFail": true});
+    let data = described(&shown(&[("Set", items(1), set), ("Code", items(1), of_type("code"))]), &[]);
+    let values = |name| node(&data, name)["values"].to_string();
+    assert!(values("Set").contains("class: always A") && !values("Set").contains("kind"), "{data}");
+    assert!(values("Set").contains("n: 1 to 5") && values("Set").contains("m: 1 to 5"), "{data}");
+    assert_eq!(
+        (node(&data, "Set")["onError"].as_str(), &node(&data, "Code")["values"]),
+        (Some("continueOnFail"), &json!(["kind: always A"]))
+    );
+    // Another path with the same facts says something else, a member that was moved does not.
+    let moved: Vec<_> = (1..=5).map(|n| json!({"order": {"n": n}, "rank": n})).collect();
+    let data = described(&shown(&[("Code", items(1), of_type("code")), ("Moved", moved, of_type("code"))]), &[]);
+    assert_eq!(node(&data, "Moved")["values"], json!(["rank: 1 to 5"]));
+}
+
+#[test]
+fn the_smaller_part_has_its_first_item() {
+    let item = |n: usize| {
+        let mut json =
+            json!({"many": if n == 3 { "x" } else { "" }, "few": if n == 4 { json!([]) } else { json!([n]) }});
+        json["always"] = json!(n);
+        if n >= 8 {
+            json["rare"] = json!(n);
+        }
+        if n != 2 {
+            json["common"] = json!(n);
+        }
+        json
+    };
+    let data = described(&shown(&[("Code", (0..10).map(item).collect(), of_type("code"))]), &[]);
+    let values = node(&data, "Code")["values"].to_string();
+    for line in [
+        "many: 9 empty (not in item 3)",
+        "few: 1 empty (item 4)",
+        "rare: in 2 of 10 (item 8)",
+        "common: in 9 of 10 (not in item 2)",
+    ] {
+        assert!(values.contains(line), "{line}: {values}");
+    }
+}
+
+#[test]
+fn an_error_that_did_not_end_the_execution_is_told() {
+    let mut body = shown(&[
+        ("Read", vec![json!({"n": 1})], json!({"type": "n8n-nodes-base.code", "onError": "continueRegularOutput"})),
+        ("Send", vec![json!({"n": 1})], of_type("code")),
+    ]);
+    let read = &mut body["data"]["resultData"]["runData"]["Read"][0];
+    read["executionStatus"] = json!("error");
+    read["error"] = json!({"message": format!("Refused: token=planted {}", "x".repeat(300))});
+    let data = described(&body, &[]);
+    let error = node(&data, "Read")["error"].as_str().unwrap();
+    assert!(error.starts_with("Refused: ") && error.chars().count() < 140 && !error.contains("planted"), "{error}");
+    // The error that ended it is not repeated.
+    body["status"] = json!("error");
+    body["data"]["resultData"]["error"] = json!({"message": "Refused", "node": {"name": "Read"}});
+    let data = described(&body, &[]);
+    assert_eq!((&data["error"]["message"], &node(&data, "Read")["error"]), (&json!("Refused"), &Value::Null));
+}
+
+#[test]
+fn a_node_with_too_many_paths_says_so() {
+    let wide: serde_json::Map<_, _> = (0..1000).map(|n| (format!("m{n}"), json!(n))).collect();
+    let data = described(&shown(&[("Code", vec![wide.clone().into(); 3], of_type("code"))]), &[]);
+    assert!(data["truncated"]["reason"].as_str().unwrap().contains("more than 400 paths"), "{data}");
+}
+
 #[test]
 fn three_hundred_nodes_fit_with_names_and_counts() {
     let body = real("j_320_nodes");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use n8n_lens::execution::StoredProjection;
-use n8n_lens::execution::fields::{FieldsProjection, FieldsView};
+use n8n_lens::execution::fields::{ByRow, FieldsProjection, FieldsView, Repeated};
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Value, json};
 
@@ -35,8 +35,9 @@ fn compare_fields(bytes: Range<usize>) {
         let value = fixtures::parse(&body);
         let body = value.to_string().into_bytes();
         for (node, _) in oracle::nodes(&value).into_iter().take(30) {
-            let Some((items, truth)) = fields(&value, &node) else { continue };
+            let (items, truth, is_full) = fields(&value, &node);
             let view = view(&body, &of(&node), &[4096]);
+            assert_eq!(view.has_more_paths, is_full, "{name}, {node:?}");
             // The reference does not cover files and errors of items.
             let is_json = |path: &str| !path.starts_with("binary") && !path.starts_with("error");
             let ours = view.fields.iter().map(as_json).filter(|field| is_json(field["path"].as_str().unwrap()));
@@ -179,13 +180,81 @@ fn many_different_values_are_counted_by_range_and_pattern() {
         let strings = format!("\"repeated\":  \"{repeated}\"\r\n,\"long\" :\"{long}\"");
         format!("{{\n  \"json\" : {{ \"n\" :\t{number} , \"close\": {close}\t, {strings} }}\n}}")
     });
-    let (_, truth) = fields(&fixtures::parse(compact.as_bytes()), "Orders").unwrap();
+    let (_, truth, _) = fields(&fixtures::parse(compact.as_bytes()), "Orders");
     for body in [compact, spaced] {
         let fields = view(body.as_bytes(), &of("Orders"), &[4096]).fields;
         assert_eq!(fields.iter().map(as_json).collect::<Vec<_>>(), truth);
         assert_eq!(fields[1].numbers.both, Some((-9.399, 9.398)));
         assert_eq!(fields[2].outlier.as_ref().unwrap().place.item, 123);
     }
+}
+
+/// The fields of items with this `json`.
+fn fields_of(json: &[&str], projection: &FieldsProjection) -> FieldsView {
+    let items: Vec<_> = json.iter().map(|json| format!(r#"{{"json":{json}}}"#)).collect();
+    let body = execution(&[]).to_string().replacen("[[],[]]", &format!("[[{}]]", items.join(",")), 1);
+    view(body.as_bytes(), projection, &[4096])
+}
+
+#[test]
+fn only_secrets_are_changed_where_values_are_masked() {
+    let nested = format!("{}1{}", r#"{"a":["#.repeat(14), "]}".repeat(14));
+    let large = format!(
+        r#"{{"token":1,"list":[{}],"text":"{}","deep":{nested},"last":true}}"#,
+        vec!["7"; 100_000].join(","),
+        "x".repeat(300 * 1024)
+    );
+    let of_all = |redacts| fields_of(&[&large, &large, &large], &FieldsProjection { redacts, ..of("Orders") }).fields;
+    let (masked, open) = (of_all(true), of_all(false));
+    assert_eq!(masked[1..], open[1..]);
+    assert_eq!(
+        (masked[0].kinds, masked[0].values.clone()),
+        ([0, 0, 0, 3, 0, 0], vec![("\"[redacted]\"".to_owned(), 3)])
+    );
+}
+
+#[test]
+fn one_path_by_another_counts_values_and_not_pairs() {
+    let by = |path: &str, by: &str, json: &[&str]| {
+        let projection = FieldsProjection { below: Some(path.to_owned()), by: Some(by.to_owned()), ..of("Orders") };
+        let rows = fields_of(json, &projection).by.unwrap().rows;
+        let row = |row: &ByRow| (row.items, row.field.values.clone(), row.field.missing);
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    let eur = |count| vec![("\"EUR\"".to_owned(), count)];
+    let lines = r#""lines":[{"sku":"A"},{"sku":"A"},{"sku":"B"}]"#;
+    let items = [format!(r#"{{"currency":"EUR",{lines}}}"#), format!("{{{lines}}}")];
+    let items = items.each_ref().map(String::as_str);
+    assert_eq!(by("currency", "lines[].sku", &items), [(2, eur(1), 1), (2, eur(1), 1)]);
+    assert_eq!(by("lines[].sku", "currency", &items)[0].1, [("\"A\"".to_owned(), 2), ("\"B\"".to_owned(), 1)]);
+}
+
+#[test]
+fn a_name_that_occurred_twice_is_told_even_if_there_are_too_many_names() {
+    let names = |repeats: usize, others: usize| {
+        let names = [0, 0].into_iter().take(repeats).chain(1..others);
+        let items: Vec<_> = names.map(|n| format!(r#"{{"ref":"N-{n}"}}"#)).collect();
+        let items: Vec<_> = items.iter().map(String::as_str).collect();
+        fields_of(&items, &of("Orders")).fields.remove(0).repeated
+    };
+    let some = |names: Option<Repeated>| names.map(|names| (names.values, names.distinct, names.has_more));
+    assert_eq!(some(names(2, 100)), Some((101, 100, false)));
+    assert_eq!(some(names(2, 9000)), Some((8194, 8193, true)));
+    assert_eq!(some(names(1, 9000)), None);
+}
+
+#[test]
+fn unusual_numbers_names_and_lists() {
+    let numbers = fields_of(&[r#"{"n":1e999}"#, r#"{"n":2}"#, r#"{"n":-1e999}"#, r#"{"n":-3.5}"#], &of("Orders"));
+    assert_eq!(numbers.fields[0].numbers.both, Some((-3.5, 2.0)));
+    assert_eq!(fields_of(&[r#"{"n":1e999}"#], &of("Orders")).fields[0].numbers.both, None);
+    let paths =
+        |json: &[&str]| fields_of(json, &of("Orders")).fields.into_iter().map(|field| field.path).collect::<Vec<_>>();
+    assert_eq!(paths(&[r#"{"":5}"#, r#"{"":{"b":6},"c":1}"#]), ["", "b", "c"]);
+    assert_eq!(paths(&[r#"{"list":[]}"#, r#"{"list":[],"lists":[[]]}"#]), ["list", "lists", "lists[]"]);
+    let deep = format!("{}{{\"x\":1}}{}", "[".repeat(40), "]".repeat(40));
+    let field = fields_of(&[&deep, &deep], &of("Orders")).fields.pop().unwrap();
+    assert_eq!((field.empty, field.lengths.both), (0, Some((1.0, 1.0))));
 }
 
 fn data(answer: &str) -> Value {

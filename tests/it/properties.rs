@@ -136,6 +136,24 @@ fn tokens() {
     TOKENS.holds_for_some();
 }
 
+/// Otherwise a property would hold because nothing was compared.
+#[test]
+fn generated_executions_are_compared_with_the_references() {
+    const INPUTS: u64 = 40;
+    // What chooses an execution that no real body resembles.
+    let odd: [(fn(&[u8]) -> bool, &[u8]); 3] =
+        [(checks::search::compares, &[7]), (checks::fields::compares, &[1, 7]), (checks::describe::compares, &[1, 7])];
+    for (at, (compares, choices)) in odd.into_iter().enumerate() {
+        let input = |number| {
+            let mut inputs = Inputs(Random(number));
+            let random = (choices.len()..4000).map(|_| inputs.byte());
+            choices.iter().copied().chain(random).collect::<Vec<_>>()
+        };
+        let compared = (0..INPUTS).filter(|number| compares(&input(*number))).count() as u64;
+        assert!(compared * 2 > INPUTS, "property {at} compares {compared} of {INPUTS} executions");
+    }
+}
+
 impl Property {
     /// Checks it on its seeds, and on a twentieth of the derived inputs.
     fn holds_for_some(&self) {

@@ -200,6 +200,71 @@ fn a_hit_says_which_element_it_is_and_a_path_leads_to_all_of_them() {
     }
 }
 
+/// The first hits of a question about one item: their paths, and what they were compared with.
+fn related(item: &str, question: &Question) -> Vec<(String, Option<String>)> {
+    let body = items(&[json!({"json": {"here": 0}})]).to_string().replacen("{\"here\":0}", item, 1);
+    let found = view(body.as_bytes(), &projection(question), &[4096]);
+    found.hits.into_iter().map(|hit| (hit.path, hit.other)).collect()
+}
+
+#[test]
+fn a_value_is_compared_with_the_values_that_are_meant() {
+    let orders = r#"{"id":1,"order":{"id":2}}"#;
+    let limits = r#"{"amount":10,"limit":100,"meta":{"limit":5}}"#;
+    let (one, other) = (r#"{"x":[1.0,"é"],"y":null}"#, r#"{ "y" : null, "x" : [1, "\u00e9"] }"#);
+    for (item, at, (condition, of), expected) in [
+        // A path that is there whole; what only ends like it is not meant.
+        (orders, "order.id", ("notEquals", "id"), &[("order.id", Some("1"))][..]),
+        (orders, "order.id", ("equals", "id"), &[]),
+        (orders, "id", ("notEquals", "id"), &[("order.id", Some("1"))]),
+        (limits, "amount", ("above", "limit"), &[]),
+        (limits, "amount", ("above", "meta.limit"), &[("amount", Some("5"))]),
+        (r#"{"amount":10,"meta":{"limit":5}}"#, "amount", ("above", "limit"), &[("amount", Some("5"))]),
+        (r#"{"id":1}"#, "id", ("equals", "id"), &[]),
+        // What is shown is what decided.
+        (r#"{"qty":5,"stock":[9,3]}"#, "qty", ("above", "stock[]"), &[("qty", Some("3"))]),
+        (r#"{"qty":3,"stock":[9,"3",3.0]}"#, "qty", ("equals", "stock[]"), &[("qty", Some("3.0"))]),
+        // Containers by their content.
+        (r#"{"tags":["a"],"old":["a"]}"#, "tags", ("notEquals", "old"), &[]),
+        (r#"{"tags":["a"],"old":["b"]}"#, "tags", ("notEquals", "old"), &[("tags", None)]),
+        (&format!(r#"{{"a":{one},"b":{other}}}"#), "a", ("equals", "b"), &[("a", None)]),
+    ] {
+        let question = path(at, Some((condition, json!({"path": of}))));
+        let expected: Vec<_> =
+            expected.iter().map(|(path, other)| ((*path).to_owned(), other.map(str::to_owned))).collect();
+        assert_eq!(related(item, &question), expected, "{at} {condition} {of} in {item}");
+    }
+}
+
+#[test]
+fn a_large_item_is_compared_line_by_line() {
+    const LINES: usize = 40_000;
+    let lines: Vec<_> = (0..LINES).map(|line| format!(r#"{{"q":{},"s":{line}}}"#, line + line % 2)).collect();
+    let item = format!(r#"{{"lines":[{}]}}"#, lines.join(","));
+    let also = |condition| Some(("s".to_owned(), Some(condition)));
+    let begin = std::time::Instant::now();
+    for (also, line) in [(None, 99), (also(("above", json!(10))), 109), (also(("below", json!({"path": "q"}))), 99)] {
+        let question = Question { also, ..path("q", Some(("above", json!({"path": "s"})))) };
+        let (path, other) = &related(&item, &question)[49];
+        assert_eq!((path, other.as_ref()), (&format!("lines[{line}].q"), Some(&line.to_string())));
+    }
+    // Each with each: minutes.
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn what_is_nested_too_deep_is_not_empty_and_not_searched() {
+    let item = |levels: usize, inside: &str| format!("{}{inside}{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+    let empty = path("a", Some(("is", json!("empty"))));
+    assert_eq!(related(&item(40, r#"{"x":1}"#), &empty), []);
+    assert_eq!(related(&item(30, "{}"), &empty).len(), 1);
+    let body = items(&[serde_json::from_str(&format!(r#"{{"json":{}}}"#, item(40, r#"{"x":1}"#))).unwrap()]);
+    let (_n8n, mut client) = serving(&body, &[]);
+    let answer = data(&client.call("search_execution", json!({"id": "7", "path": "x"})).unwrap());
+    let said = "Values nested deeper than 32 levels were not searched.";
+    assert_eq!((&answer["total"], &answer["truncated"]["reason"]), (&json!(0), &json!(said)));
+}
+
 #[test]
 fn the_counts_of_nodes_are_kept_when_hits_have_no_room() {
     let run = |node: usize| {
@@ -252,7 +317,7 @@ fn what_cannot_be_searched_is_refused_with_what_to_do() {
 
 #[test]
 fn secrets_are_masked_before_they_are_searched() {
-    let item = json!({"json": {"headers": {"Authorization": "Bearer planted"}, "note": "planted"}});
+    let item = json!({"json": {"headers": {"Authorization": "Bearer planted"}, "note": "planted", "password": 12345, "qty": "12"}});
     let (_n8n, mut client) = serving(&items(std::slice::from_ref(&item)), &[]);
     let mut search = |text: &str| data(&client.call("search_execution", json!({"id": "7", "text": text})).unwrap());
     assert_eq!(search("s3cret")["total"], 0, "secrets in errors are not searched");
@@ -268,6 +333,19 @@ fn secrets_are_masked_before_they_are_searched() {
         json!([{"nodeName": "Read", "item": 0, "path": "note", "value": "planted"}])
     );
     assert_eq!(search(json!({"id": "7", "path": "headers.Authorization"}))["hits"][0]["value"], "[redacted]");
+    // What is masked is searched as it is shown, whatever it was.
+    for (more, total) in [
+        (json!({"path": "password", "is": "string"}), 1),
+        (json!({"path": "password", "is": "number"}), 0),
+        (json!({"path": "password", "equals": "[redacted]"}), 1),
+        (json!({"path": "password", "equals": 12345}), 0),
+        (json!({"text": "[redacted]"}), 3),
+        (json!({"path": "qty", "equals": " 12 ", "as": "number"}), 1),
+    ] {
+        let mut question = more;
+        question["id"] = json!("7");
+        assert_eq!(search(question.clone())["total"], total, "{question}");
+    }
 }
 
 #[test]

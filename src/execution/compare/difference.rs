@@ -47,6 +47,8 @@ pub struct NodeDifference {
     pub outputs: Option<(Vec<u64>, Vec<u64>)>,
     /// How often it ran.
     pub runs: Option<(u64, u64)>,
+    /// How many of them a retry copied from the execution that it retries.
+    pub copied_runs: Option<(u64, u64)>,
     /// How long all runs took, ms.
     pub ms: Option<(u64, u64)>,
     /// Paths found only in the items of this execution, without those below another one.
@@ -88,7 +90,9 @@ impl Comparison {
                 if difference == (NodeDifference { name: name.to_owned(), ..NodeDifference::default() }) {
                     comparison.same += 1;
                 } else {
-                    comparison.nodes.push(difference);
+                    let copied = [one, another].map(|node| node.map_or(0, |node| node.copied_runs));
+                    let copied_runs = (copied != [0, 0]).then_some(copied.into());
+                    comparison.nodes.push(NodeDifference { copied_runs, ..difference });
                 }
             }
         }

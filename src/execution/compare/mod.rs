@@ -77,7 +77,7 @@ impl Projection for DigestProjection {
 
     fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let read_workflow = |cursor: &mut Cursor<'_>| WorkflowDigest::read(cursor, self.redacts);
-        let execution = runs::read(cursor, |_| Reader::new(self.redacts), read_workflow)?;
+        let execution = runs::read(cursor, |header| Reader::new(self.redacts, header), read_workflow)?;
         let (redacted, nodes) = (execution.data.redacted, execution.runs.nodes);
         Ok(Digest { header: execution.header, redacted, nodes, workflow: execution.workflow })
     }
@@ -86,6 +86,8 @@ impl Projection for DigestProjection {
 /// Reads the nodes of a digest.
 struct Reader {
     redacts: bool,
+    /// When a retry began.
+    own_start: Option<i64>,
     nodes: IndexMap<String, NodeDigest>,
     /// Bytes left for fields.
     room: usize,
@@ -95,9 +97,10 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(redacts: bool) -> Self {
+    fn new(redacts: bool, header: &Header) -> Self {
         Self {
             redacts,
+            own_start: header.own_start_ms(),
             nodes: IndexMap::new(),
             room: FIELDS_BYTES,
             node: NodeDigest::default(),
@@ -133,6 +136,7 @@ impl RunObserver for Reader {
     }
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.node.copied_runs += u64::from(run.is_copied(self.own_start));
         self.node.tally.add(run);
         Ok(())
     }
@@ -152,6 +156,12 @@ impl Digest {
     /// Whether the fields of a node were not all read: there are too many, or its items are too large.
     pub fn is_partial(&self) -> bool {
         self.nodes.values().any(|node| node.is_partial)
+    }
+
+    /// The nodes with runs that a retry copied from the execution that it retries, in the order of execution.
+    pub fn copied(&self) -> Vec<&str> {
+        let nodes = self.in_order().into_iter().filter(|(_, node)| node.copied_runs > 0);
+        nodes.map(|(name, _)| name).collect()
     }
 
     /// The nodes of the workflow, and its connections, that were too large to read.

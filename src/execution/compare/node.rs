@@ -20,6 +20,8 @@ const FIRST_OVERHEAD_BYTES: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct NodeDigest {
     pub tally: Tally,
+    /// How many of its runs a retry copied.
+    pub copied_runs: u64,
     /// Items in the `main` outputs of all runs.
     pub items: u64,
     /// Items of each of the first outputs.
@@ -54,8 +56,7 @@ impl NodeDigest {
     }
 
     fn hold_fields(&mut self, table: &Table<KindsOfPath>, room: &mut usize) {
-        // The path of an empty array's elements has no values.
-        for (path, kinds, _) in table.fields().filter(|(_, kinds, _)| !kinds.firsts.is_empty()) {
+        for (path, kinds, _) in table.fields() {
             let values: usize = kinds.firsts.iter().map(|(_, first)| FIRST_OVERHEAD_BYTES + first.value.len()).sum();
             let bytes = FIELD_OVERHEAD_BYTES + path.len() + values;
             if *room < bytes {

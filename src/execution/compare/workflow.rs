@@ -9,7 +9,8 @@ use indexmap::IndexMap;
 use crate::execution::values::Path;
 use crate::execution::workflow::STICKY_NOTE;
 use crate::json::{
-    Cursor, Detail, Element, Keep, Members, ReadError, Visitor, Written, cut_name, members, shorten, walk,
+    Cursor, Detail, Element, Keep, Members, ReadError, Visitor, WALKED_LEVELS, Written, cut_name, members, shorten,
+    walk,
 };
 use crate::secrets::{REDACTED, redact};
 
@@ -317,8 +318,8 @@ impl<E: FnMut(Leaf<'_>)> Visitor for Walker<E> {
     fn close(&mut self, parts: u64, json: &[u8]) {
         self.path.close();
         self.places.pop();
-        // A container that is nested too deep has no parts, either.
-        if parts == 0 {
+        // The parts of a container that is nested too deep were not visited.
+        if parts == 0 || self.places.len() == WALKED_LEVELS {
             let json: Vec<_> = json.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
             self.leaf(CONTAINER, &json);
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 
 pub use self::node::{DescribedNode, NodeSettings};
-use self::observer::Nodes;
+use self::observer::{End, Nodes};
 use self::workflow::DescribedWorkflow;
 use super::Error;
 use super::runs::{self, Execution};
@@ -59,6 +59,8 @@ pub struct Description {
     pub is_partial: bool,
     /// Items of more than 1 MiB, which were not read.
     pub too_large: u64,
+    /// Whether a node has more than 400 paths; the others were not read.
+    pub has_more_paths: bool,
 }
 
 impl Projection for DescribeProjection {
@@ -86,6 +88,7 @@ impl Projection for DescribeProjection {
             }
         }
         let not_run = settings.into_iter().filter(|(_, node)| !node.disabled).map(|(name, _)| name).collect();
-        Ok(Description { summary, nodes, not_run, is_partial: end.is_partial, too_large: end.too_large })
+        let End { is_partial, too_large, has_more_paths } = end;
+        Ok(Description { summary, nodes, not_run, is_partial, too_large, has_more_paths })
     }
 }

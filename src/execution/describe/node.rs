@@ -11,6 +11,10 @@ pub struct DescribedNode {
     pub sources: Vec<(String, u64)>,
     /// The first item of its outputs.
     pub sample: Option<Excerpt>,
+    /// A hash of the text of its `json`.
+    pub sample_hash: u64,
+    /// The message of the first error of its runs, shortened.
+    pub error: Option<String>,
     /// The first item of the input that n8n stores itself: what a sub-node of an AI agent was called with.
     pub input: Option<Excerpt>,
     /// The paths of its items whose values are worth reporting, the most telling first.
@@ -26,7 +30,7 @@ pub struct DescribedNode {
 pub struct NodeSettings {
     /// What n8n's editor calls its `main` outputs, if there are several and their names are known.
     pub output_labels: Vec<String>,
-    /// n8n's `onError`, if the execution goes on after an error.
+    /// n8n's `onError`, or `continueOnFail`, if the execution goes on after an error.
     pub on_error: Option<String>,
     /// Whether it is disabled.
     pub disabled: bool,
@@ -44,7 +48,8 @@ impl DescribedNode {
         };
         let claims = self.together.iter().map(|one| 200 * one.claims.len()).sum::<usize>();
         let items = self.sample.iter().chain(&self.input).map(Excerpt::bytes).sum::<usize>();
-        size_of::<Self>() + self.fields.iter().map(texts).sum::<usize>() + claims + items
+        let error = self.error.as_ref().map_or(0, String::len);
+        size_of::<Self>() + error + self.fields.iter().map(texts).sum::<usize>() + claims + items
     }
 
     /// Masks the values of known secret keys.

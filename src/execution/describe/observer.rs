@@ -1,8 +1,9 @@
 //! Reads the runs of an execution for its description.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use bytes::Bytes;
 use indexmap::IndexMap;
-use memchr::memmem::Finder;
 
 use super::DescribeProjection;
 use super::node::DescribedNode;
@@ -10,8 +11,8 @@ use crate::execution::executed::Executed;
 use crate::execution::fields::NodeFields;
 use crate::execution::header::Header;
 use crate::execution::items::read_item;
-use crate::execution::runs::{Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
-use crate::json::{Cursor, Excerpt, ReadError};
+use crate::execution::runs::{ITEM_BYTES, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
+use crate::json::{Cursor, Excerpt, ReadError, member};
 
 /// Memory for what is held of the items of all nodes.
 const NODES_BYTES: usize = 2 * 1024 * 1024;
@@ -19,11 +20,11 @@ const NODES_BYTES: usize = 2 * 1024 * 1024;
 /// Memory for the first item of a node.
 const SAMPLE_BYTES: usize = 4096;
 
+/// The most characters of the message of a node's first error.
+const ERROR_CHARS: usize = 120;
+
 /// The maximum number of outputs named as sources of a node.
 const SOURCES: usize = 8;
-
-/// The names of members that mark an item.
-const MARKS: [&str; 2] = ["\"error\"", "\"subExecution\""];
 
 /// What is read of the nodes.
 pub(super) struct Nodes<'p> {
@@ -37,8 +38,6 @@ pub(super) struct Nodes<'p> {
     node: DescribedNode,
     fields: NodeFields,
     side: Side,
-    /// Find the members of an item that stand for an error, or name the execution of a sub-workflow.
-    marks: [Finder<'static>; MARKS.len()],
 }
 
 /// What was left out.
@@ -48,10 +47,12 @@ pub(super) struct End {
     pub is_partial: bool,
     /// Items that were too large to read.
     pub too_large: u64,
+    /// Whether a node has more than 400 paths.
+    pub has_more_paths: bool,
 }
 
 impl RunObserver for Nodes<'_> {
-    const PARTS: Parts = Executed::PARTS.and(Parts::INPUTS);
+    const PARTS: Parts = Executed::PARTS.and(Parts::INPUTS).and(Parts::ERROR);
 
     fn begin_node(&mut self, name: &str) {
         self.executed.begin_node(name);
@@ -100,6 +101,10 @@ impl RunObserver for Nodes<'_> {
                 sources.push(of_output);
             }
         }
+        let message = run.error.as_ref().and_then(|error| error.member("message"));
+        if let (None, Some(Excerpt::Text(message))) = (&self.node.error, message) {
+            self.node.error = Some(message.cut(ERROR_CHARS).0.into_owned());
+        }
         self.executed.end_run(run)
     }
 
@@ -107,6 +112,7 @@ impl RunObserver for Nodes<'_> {
         let mut node = std::mem::take(&mut self.node);
         let fields = std::mem::replace(&mut self.fields, NodeFields::to_be_told());
         self.end.too_large += fields.too_large;
+        self.end.has_more_paths |= fields.has_more_paths();
         (node.fields, node.together) = fields.into_telling();
         if self.bytes + node.bytes() > NODES_BYTES {
             self.end.is_partial = true;
@@ -131,19 +137,17 @@ impl<'p> Nodes<'p> {
             node: DescribedNode::default(),
             fields: NodeFields::to_be_told(),
             side: Side::Outputs,
-            marks: MARKS.map(Finder::new),
         }
     }
 
     /// The next item of an output.
     fn output(&mut self, place: ItemPlace, json: Bytes) -> Result<(), ReadError> {
         if self.node.sample.is_none() {
-            self.node.sample = Some(held(&json)?);
+            (self.node.sample, self.node.sample_hash) = (Some(held(&json)?), json_hash(&json)?);
         }
-        self.fields.item(place.into(), &json, self.projection.redacts)?;
-        // Reading an item for its marks takes longer than seeing that it has none.
-        let is_plain = !self.marks.iter().any(|mark| mark.find(&json).is_some());
-        let item = if is_plain { Item::Omitted(1) } else { Item::Captured(json) };
+        let is_marked = self.fields.item(place.into(), &json, self.projection.redacts)?;
+        // Most items have nothing to read for the summary.
+        let item = if is_marked { Item::Captured(json) } else { Item::Omitted(1) };
         self.executed.item(place, item)
     }
 
@@ -162,6 +166,14 @@ impl<'p> Nodes<'p> {
     pub(super) fn finish(self) -> (Executed, IndexMap<String, DescribedNode>, End) {
         (self.executed, self.nodes, self.end)
     }
+}
+
+/// A hash of the text of an item's `json`.
+fn json_hash(item: &[u8]) -> Result<u64, ReadError> {
+    let json = member(&mut Cursor::unpruned(item), "json", |cursor| cursor.json(ITEM_BYTES))?;
+    let mut hasher = DefaultHasher::new();
+    json.hash(&mut hasher);
+    Ok(hasher.finish())
 }
 
 fn held(json: &[u8]) -> Result<Excerpt, ReadError> {

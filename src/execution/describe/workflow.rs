@@ -54,7 +54,10 @@ impl NodeSettings {
         let labels = node.output_labels();
         Self {
             output_labels: labels.names().filter(|names| names.len() > 1).map(<[String]>::to_vec).unwrap_or_default(),
-            on_error: node.on_error.clone().filter(|_| node.continues()),
+            on_error: node.continues().then(|| {
+                let on_error = node.on_error.clone().filter(|on_error| on_error.starts_with("continue"));
+                on_error.unwrap_or_else(|| "continueOnFail".to_owned())
+            }),
             disabled: node.disabled,
             parameters: node.parameters.clone().filter(|value| matches!(value, Excerpt::Object { .. })),
         }

@@ -138,12 +138,12 @@ impl FieldBy {
     }
 
     /// The next item.
-    pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<(), ReadError> {
+    pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<bool, ReadError> {
         self.items += 1;
         let place = NumberedPlace::new(self.items, place);
         self.beside.clear();
         walk_item(json, redacts, &mut Finder { by: self, path: Path::default(), place })?;
-        walk_item(json, redacts, &mut Reader { by: self, path: Path::default(), place })?;
+        let is_marked = walk_item(json, redacts, &mut Reader { by: self, path: Path::default(), place })?;
         // Values of the second path without one of the first.
         for beside in self.beside.values().filter(|beside| !beside.is_taken) {
             for key in &beside.rows {
@@ -152,7 +152,7 @@ impl FieldBy {
                 row.first_missing.get_or_insert(place.place);
             }
         }
-        Ok(())
+        Ok(is_marked)
     }
 
     /// How many items there were.
@@ -195,7 +195,7 @@ impl FieldBy {
 
     /// The elements, in the lists that both paths share, that contain a value.
     fn elements(&self, path: &Path) -> Vec<usize> {
-        path.elements().iter().take(self.shared).map(|element| element.index).collect()
+        path.elements().take(self.shared).map(|element| element.index).collect()
     }
 }
 
@@ -212,7 +212,11 @@ impl Finder<'_> {
             let key = key(self.by);
             self.by.rows.get(key).items.add(&self.place);
             let elements = self.by.elements(&self.path);
-            self.by.beside.entry(elements).or_default().rows.push(key);
+            let rows = &mut self.by.beside.entry(elements).or_default().rows;
+            // A value beside several of the same row counts once.
+            if !rows.contains(&key) {
+                rows.push(key);
+            }
         }
         self.path.end_value();
     }

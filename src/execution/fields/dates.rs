@@ -53,7 +53,8 @@ pub(super) fn is_date(text: &[u8]) -> bool {
     }
     let time = &text[DATE..];
     let Some((separator, time)) = time.split_first() else { return true };
-    matches!(separator, b'T' | b' ') && time.len() >= 5 && matches(time, b"00:00")
+    let is_of_time = |byte: &u8| byte.is_ascii_digit() || b":.,Z+-".contains(byte);
+    matches!(separator, b'T' | b' ') && time.len() >= 5 && matches(time, b"00:00") && time.iter().all(is_of_time)
 }
 
 /// Whether two dates have the same form, and the same offset from UTC.
@@ -85,7 +86,7 @@ mod tests {
         assert_eq!(range(&["2026-11-25", "2026-01-31", "", "2026-02-01"]), days);
         let times = Some("2026-11-25T08:00:00Z to 2026-11-25T09:00:00Z".to_owned());
         assert_eq!(range(&["2026-11-25T09:00:00Z", "2026-11-25T08:00:00Z"]), times);
-        for other in ["25.11.2026", "2026-11-25T09:00:00Z", "2026-1-2", "2026-11-25 noon"] {
+        for other in ["25.11.2026", "2026-11-25T09:00:00Z", "2026-1-2", "2026-11-25 noon", "2026-11-25 09:00\\\""] {
             assert_eq!(range(&["2026-11-25", other]), None, "{other}");
         }
         // Not in the order of their texts.

@@ -1,6 +1,5 @@
 //! What is known of the values with one path.
 
-use super::NodePlace;
 use super::dates::Dates;
 use super::item_set::{ItemSet, NumberedPlace};
 use super::known::Known;
@@ -9,6 +8,7 @@ use super::pattern::{write_ascii_pattern, write_pattern};
 use super::recent::Recent;
 use super::repeated::{Names, Room};
 use super::table::PathValues;
+use super::{NodePlace, TOLD_VALUES};
 use crate::json::{Written, well_formed};
 
 /// The maximum number of different values counted one by one.
@@ -81,7 +81,7 @@ impl Range {
     /// Adds a number, unless its whole part shows that it is within the range.
     fn add_written(&mut self, json: Written<'_>) {
         if !self.contains(json.bytes)
-            && let Ok(number) = json.text().parse()
+            && let Some(number) = json.text().parse().ok().filter(|number: &f64| number.is_finite())
         {
             self.add(number);
         }
@@ -134,7 +134,8 @@ impl ShortValue {
 pub(in crate::execution) enum Wanted {
     /// All that the fields of a node show.
     All,
-    /// What a description shows: no outliers except a rare kind, no lengths, and no names of what is inside an item.
+    /// What a description shows: no outliers except a rare kind, no lengths, no more than 12 values, and no names of what is
+    /// inside an item.
     Told,
 }
 
@@ -167,6 +168,9 @@ pub(super) struct Field {
     /// How many values are strings, arrays or objects with nothing in them, and the items that have one.
     pub empty: u64,
     pub empty_items: ItemSet,
+    /// The first of them, and the first value with something in it.
+    pub first_empty: Option<NodePlace>,
+    pub first_filled: Option<NodePlace>,
     /// How many strings are written like numbers.
     pub numeric_texts: u64,
     /// How many strings are written like a JSON object or array.
@@ -203,13 +207,15 @@ impl PathValues for Field {
             items: ItemSet::default(),
             empty: 0,
             empty_items: ItemSet::default(),
+            first_empty: None,
+            first_filled: None,
             numeric_texts: 0,
             json_texts: 0,
             dates: Dates::default(),
             names: Names::new(path, is_all || !path.contains('.'), &shared.room),
             numbers: Range::default(),
             lengths: Range::default(),
-            values: Groups::new(DISTINCT),
+            values: Groups::new(if is_all { DISTINCT } else { TOLD_VALUES }),
             known: Known::default(),
             patterns: if is_all { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
             array_lengths: if is_all { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
@@ -228,6 +234,7 @@ impl PathValues for Field {
         if self.is_known(kind, written, place) {
             return;
         }
+        self.first_filled.get_or_insert(place.place);
         if kind == Kind::Number {
             self.numbers.add_written(written);
         }
@@ -253,9 +260,7 @@ impl PathValues for Field {
         let kind = Kind::of_container(object);
         let shown = || shown_container(json);
         self.count(kind, place, shown);
-        if parts == 0 {
-            self.note_empty(place);
-        }
+        self.note_size(parts == 0, place);
         if !object && self.wanted == Wanted::All {
             self.lengths.add(parts as f64);
             self.array_lengths.add(|known| *known == parts, || parts, place, shown);
@@ -303,10 +308,13 @@ impl Field {
 
     /// Adds the length of a string, unless its bytes show that it is within the range.
     fn add_length(&mut self, written: Written<'_>) {
+        if self.wanted != Wanted::All {
+            return;
+        }
         let (fewest, most) = written.chars_between();
         let is_within =
             self.lengths.both.is_some_and(|(least, longest)| least <= fewest as f64 && most as f64 <= longest);
-        if self.wanted == Wanted::All && !is_within {
+        if !is_within {
             self.lengths.add(written.chars() as f64);
         }
     }
@@ -314,17 +322,25 @@ impl Field {
     /// Notes what the value of a string alone does not show.
     #[inline]
     fn note_text(&mut self, written: Written<'_>, place: &NumberedPlace) {
-        if written.bytes.is_empty() {
-            self.note_empty(place);
-        }
+        self.note_size(written.bytes.is_empty(), place);
         self.numeric_texts += u64::from(is_numeric(written.bytes));
         self.json_texts += u64::from(is_json_container(written.bytes));
         self.names.text(written, place);
     }
 
-    fn note_empty(&mut self, place: &NumberedPlace) {
-        self.empty += 1;
-        self.empty_items.add(place);
+    /// Notes whether a value has nothing in it.
+    #[inline]
+    fn note_size(&mut self, is_empty: bool, place: &NumberedPlace) {
+        if is_empty {
+            self.empty += 1;
+            self.empty_items.add(place);
+        }
+        (if is_empty { &mut self.first_empty } else { &mut self.first_filled }).get_or_insert(place.place);
+    }
+
+    /// The first value, if there is any.
+    pub(super) fn first_present(&self) -> Option<NodePlace> {
+        self.first_empty.into_iter().chain(self.first_filled).min_by_key(|place| (place.run, place.output, place.item))
     }
 
     /// Counts a value that occurred before: its place among the numbers, lengths and patterns is known.

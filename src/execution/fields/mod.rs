@@ -127,10 +127,16 @@ pub struct FieldView {
     pub present: u64,
     /// The first object without it.
     pub first_absent: Option<NodePlace>,
+    /// The first value.
+    pub first_present: Option<NodePlace>,
     /// How many items have none.
     pub missing: u64,
     /// How many values are strings, arrays or objects with nothing in them.
     pub empty: u64,
+    /// The first of them.
+    pub first_empty: Option<NodePlace>,
+    /// The first value with something in it.
+    pub first_filled: Option<NodePlace>,
     /// How many strings are written like numbers.
     pub numeric_texts: u64,
     /// How many strings begin and end like a JSON object or array.
@@ -143,9 +149,9 @@ pub struct FieldView {
     pub numbers: Range,
     /// The smallest and the largest length of strings, in characters, and of arrays; not in a description.
     pub lengths: Range,
-    /// How many different strings, numbers and booleans; `None` if there are more than 64.
+    /// How many different strings, numbers and booleans; `None` if there are more than 64, in a description more than 12.
     pub distinct: Option<usize>,
-    /// These values as JSON, with their counts, if there are at most 16.
+    /// These values as JSON, with their counts, if there are at most 16, in a description at most 12.
     pub values: Vec<(String, u64)>,
     /// The first of them, as JSON.
     pub example: Option<String>,
@@ -255,7 +261,9 @@ impl RunObserver for Reader<'_> {
             return item.skip();
         }
         match item.text()? {
-            ItemText::Json(json) => self.node.item(place.into(), &json, redacts)?,
+            ItemText::Json(json) => {
+                self.node.item(place.into(), &json, redacts)?;
+            }
             ItemText::TooLarge => self.node.too_large += 1,
             ItemText::Omitted => {}
         }
@@ -343,6 +351,11 @@ impl NodeFields {
         Self::new(None, Wanted::Told)
     }
 
+    /// Whether there are more than 400 paths.
+    pub(super) fn has_more_paths(&self) -> bool {
+        self.table.is_full
+    }
+
     /// No more items follow.
     fn end(&mut self) {
         self.table.end();
@@ -354,8 +367,9 @@ impl NodeFields {
         self.by.as_ref().map_or(self.table.items.len, FieldBy::items)
     }
 
-    /// The next item. Values of known secret keys are masked, if `redacts`.
-    pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<(), ReadError> {
+    /// The next item. Values of known secret keys are masked, if `redacts`. Returns whether it is marked, as
+    /// [`walk_item`] does.
+    pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<bool, ReadError> {
         if let Some(by) = &mut self.by {
             return by.item(place, json, redacts);
         }
@@ -450,8 +464,11 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
         objects,
         present: field.present,
         first_absent: field.first_absent,
+        first_present: field.first_present(),
         missing: items - field.items.len,
         empty: field.empty,
+        first_empty: field.first_empty,
+        first_filled: field.first_filled,
         numeric_texts: field.numeric_texts,
         json_texts: field.json_texts,
         dates: field.dates.range().map(|(least, most)| (least.to_owned(), most.to_owned())),

@@ -48,6 +48,8 @@ pub(super) struct Names {
     values: u64,
     numbers: u64,
     repeated: Option<Box<Repetition>>,
+    /// How many different names there were when there was no more room for them, if one had occurred twice by then.
+    held: Option<u64>,
 }
 
 /// A value that occurs more than once.
@@ -62,8 +64,10 @@ pub struct Repetition {
 /// How often values that name things occur.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeated {
-    /// How many values there are.
+    /// How many values there are, or how many were compared.
     pub values: u64,
+    /// Whether there are more of them, for which there was no room.
+    pub has_more: bool,
     /// How many different ones.
     pub distinct: u64,
     /// The first one that occurs again.
@@ -74,7 +78,15 @@ impl Names {
     /// For this path, if names are wanted. A value in a list is a mention, which may occur again.
     pub(super) fn new(path: &str, are_wanted: bool, room: &Room) -> Self {
         let first = (are_wanted && !path.contains("[]")).then(HashMap::default);
-        Self { room: room.clone(), first, has_numbers: names_a_thing(path), values: 0, numbers: 0, repeated: None }
+        Self {
+            room: room.clone(),
+            first,
+            has_numbers: names_a_thing(path),
+            values: 0,
+            numbers: 0,
+            repeated: None,
+            held: None,
+        }
     }
 
     /// Adds a number.
@@ -115,26 +127,35 @@ impl Names {
                 free.insert(place.place);
                 self.room.0.set(left.saturating_sub(1));
                 if left == 0 || first.len() > PATH_NAMES {
-                    self.give_up();
+                    self.stop();
                 }
             }
         }
     }
 
+    /// The values name nothing.
     fn give_up(&mut self) {
+        self.stop();
+        self.repeated = None;
+    }
+
+    /// No more values are compared.
+    fn stop(&mut self) {
         if let Some(names) = self.first.take() {
             self.room.0.set((self.room.0.get() + names.len()).min(NODE_NAMES));
+            self.held = Some(names.len() as u64);
         }
-        self.repeated = None;
     }
 
     /// How often the values occur, if they name things and one occurs again.
     pub(super) fn repeated(&self) -> Option<Repeated> {
-        let (names, first) = (self.first.as_ref()?, self.repeated.as_ref()?);
+        let (distinct, first) =
+            (self.held.or_else(|| Some(self.first.as_ref()?.len() as u64))?, self.repeated.as_ref()?);
         let is_of_one_kind = self.numbers == 0 || self.numbers == self.values;
         is_of_one_kind.then(|| Repeated {
             values: self.values,
-            distinct: names.len() as u64,
+            has_more: self.held.is_some(),
+            distinct,
             first: Repetition::clone(first),
         })
     }

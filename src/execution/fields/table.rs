@@ -139,14 +139,18 @@ impl<V: PathValues> Table<V> {
         }
     }
 
-    /// The paths with their values, and how many objects might have each, in the order in which they were found.
+    /// The paths that have values, and how many objects might have each, in the order in which they were found.
     pub(in crate::execution) fn fields(&self) -> impl Iterator<Item = (&str, &V, u64)> {
         let below = |path: &str| self.below.as_ref().is_none_or(|below| is_below(path, below));
         let mut found = Vec::new();
-        for (_, part) in &self.parts {
+        for (name, part) in &self.parts {
+            let from = found.len();
             self.collect(*part, self.items.len, &mut found);
+            // `json` itself has no path.
+            found.drain(from..from + usize::from(name.is_empty()));
         }
-        found.into_iter().filter(move |(path, ..)| !path.is_empty() && below(path))
+        // An array has a path for its elements, even if all are empty.
+        found.into_iter().filter(move |(path, values, _)| values.present() > 0 && below(path))
     }
 
     fn collect<'t>(&'t self, at: usize, objects: u64, found: &mut Vec<(&'t str, &'t V, u64)>) {

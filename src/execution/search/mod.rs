@@ -83,6 +83,8 @@ pub struct SearchView {
     pub hits: Vec<Hit>,
     /// Items of more than 1 MiB, which were not searched.
     pub too_large: u64,
+    /// Containers nested so deep that the values inside them were not searched.
+    pub too_deep: u64,
     /// Whether n8n redacted the items.
     pub redacted: bool,
 }
@@ -131,7 +133,7 @@ impl Projection for SearchProjection {
 
     fn pruner(&self) -> Pruner {
         Pruner::new(Self::KEEP, self.window())
-            .capturing(self.query.prefilter().map_or_else(Capture::all, Capture::picked))
+            .capturing(self.query.prefilter(self.redacts).map_or_else(Capture::all, Capture::picked))
             .with_focus(self.node.as_deref())
     }
 
@@ -165,6 +167,7 @@ struct SearchedNode {
     hits: u64,
     outputs: Vec<u64>,
     too_large: u64,
+    too_deep: u64,
     starts: Starts,
 }
 
@@ -224,6 +227,7 @@ impl RunObserver for Search<'_> {
         self.node.starts.add(run.start);
         self.node.hits += errors.count + inputs.matches.count + outputs.matches.count;
         self.node.too_large += inputs.too_large + outputs.too_large;
+        self.node.too_deep += inputs.matches.too_deep + outputs.matches.too_deep;
         self.node.outputs.resize(self.node.outputs.len().max(outputs.outputs.len()), 0);
         self.node.outputs.iter_mut().zip(&outputs.outputs).for_each(|(sum, hits)| *sum += hits);
         let hits = errors.first.into_iter().chain(inputs.matches.first).chain(outputs.matches.first);
@@ -272,9 +276,11 @@ impl<'p> Search<'p> {
         let found = FoundIn { place: Some(place), in_input };
         let (fits, has_also) = if query.relates() {
             related.clear();
-            let mut collector = Collector { query, path, values: related, fits: 0 };
+            let mut collector = Collector { query, path, values: related, fits: 0, too_deep: 0 };
             walk_item(item, projection.redacts, &mut collector)?;
             let fits = collector.fits;
+            lists.matches.too_deep += collector.too_deep;
+            related.arrange(query);
             lists.matches.add_related(projection, found, related);
             (fits, related.have_also(query))
         } else {
@@ -301,7 +307,8 @@ impl<'p> Search<'p> {
             let found = FoundIn { place: None, in_input: false };
             if query.relates() {
                 related.clear();
-                walk_error(error, &mut Collector { query, path, values: related, fits: 0 })?;
+                walk_error(error, &mut Collector { query, path, values: related, fits: 0, too_deep: 0 })?;
+                related.arrange(query);
                 matches.add_related(projection, found, related);
             } else {
                 let mut inspection = Inspection { projection, path, found, fits: 0, matches: &mut matches };
@@ -315,13 +322,14 @@ impl<'p> Search<'p> {
         let names = self.nodes.keys().map(|name| name.as_ref().to_owned()).collect();
         let total = self.nodes.values().map(|node| node.hits).sum();
         let too_large = self.nodes.values().map(|node| node.too_large).sum();
+        let too_deep = self.nodes.values().map(|node| node.too_deep).sum();
         let order = Order::new(self.nodes.values().map(|node| node.starts.counters).sum());
         let mut nodes: Vec<_> = self.nodes.into_iter().filter(|(_, node)| node.hits > 0).collect();
         nodes.sort_by(|(_, one), (_, other)| order.compare(one.starts.first, other.starts.first));
         let of_node = |(name, node): (_, SearchedNode)| NodeHits { name, hits: node.hits, outputs: node.outputs };
         let nodes = nodes.into_iter().map(of_node).collect();
         let hits = self.hits.into_hits(order);
-        SearchView { header, workflow_name: None, names, total, nodes, hits, too_large, redacted }
+        SearchView { header, workflow_name: None, names, total, nodes, hits, too_large, too_deep, redacted }
     }
 }
 
@@ -329,6 +337,7 @@ impl<'p> Search<'p> {
 #[derive(Default)]
 struct Matches {
     count: u64,
+    too_deep: u64,
     /// As many as may be listed.
     first: Vec<Match>,
 }
@@ -368,15 +377,13 @@ impl Matches {
     /// Adds the values of an item that match together with others of it.
     fn add_related(&mut self, projection: &SearchProjection, found: FoundIn, values: &RelatedValues) {
         let query = &projection.query;
-        for value in values.candidates.iter().filter(|value| values.relate(value, query)) {
-            // Values that are only counted are not shown.
-            if query.text.is_none() && self.first.len() >= projection.limit {
-                self.count += 1;
-                continue;
-            }
-            let Some(shown) = query.shown(value.searched()) else { continue };
-            let (path, other) = (|| shorten(&value.numbered(), PATH_CHARS), || values.shown_operand(value));
-            self.add(projection.limit, || Match { found, path: path(), value: Some(shown), other: other() });
+        for value in values.related(query) {
+            self.add(projection.limit, || Match {
+                found,
+                path: shorten(&value.numbered(), PATH_CHARS),
+                value: query.shown(value.searched()),
+                other: value.shown_operand(),
+            });
         }
     }
 
@@ -452,6 +459,7 @@ impl Visitor for Inspection<'_> {
 
     fn close(&mut self, parts: u64, json: &[u8]) {
         self.path.close();
+        self.matches.too_deep += u64::from(parts > 0 && self.path.is_deep());
         self.inspect(SearchedValue::Container { parts, json });
     }
 }

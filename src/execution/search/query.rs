@@ -9,6 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::path_end::PathEnd;
 use crate::json::{Prefilter, Written, shorten, well_formed};
+use crate::secrets::REDACTED;
 
 /// The maximum memory of a compiled regular expression, bytes; and of its cache.
 const REGEX_BYTES: usize = 1024 * 1024;
@@ -133,21 +134,31 @@ impl<'a> SearchedValue<'a> {
 }
 
 impl ValueQuery {
-    /// What an item must contain for a value of it to match; `None` if its text does not show that.
-    pub(super) fn prefilter(&self) -> Option<Prefilter> {
+    /// What an item must contain for a value of it to match, where values of secret keys are masked if `redacts`; `None`
+    /// if its text does not show that.
+    pub(super) fn prefilter(&self, redacts: bool) -> Option<Prefilter> {
         if self.asks_for_missing() {
             return None;
+        }
+        let member = |condition| self.path.as_ref().and_then(|end| member(end, condition, self.as_numbers));
+        if redacts && self.finds_masked() {
+            return member(None);
         }
         let text = self.text.as_ref().and_then(TextPattern::prefilter);
         text.or_else(|| match &self.condition {
             // One number has many spellings.
             Some(Condition::Equals(Operand::Scalar(Scalar::Text(text))))
-                if !text.is_empty() && text.parse::<f64>().is_err() =>
+                if !text.is_empty() && text.parse::<f64>().is_err() && text_number(text).is_none() =>
             {
                 Prefilter::text(text, false)
             }
-            condition => self.path.as_ref().and_then(|end| member(end, condition.clone(), self.as_numbers)),
+            condition => member(condition.clone()),
         })
+    }
+
+    /// Whether a masked value matches, whatever it was.
+    pub(super) fn finds_masked(&self) -> bool {
+        self.shown(SearchedValue::Text(REDACTED)).is_some()
     }
 
     /// Whether a value is compared with others of its item.
@@ -172,6 +183,15 @@ impl ValueQuery {
 
     pub(super) fn fits_path(&self, path: &str) -> bool {
         self.path.as_ref().is_none_or(|end| end.ends(path))
+    }
+
+    /// Whether a value has the text, if one is asked for.
+    pub(super) fn has_text(&self, value: SearchedValue<'_>) -> bool {
+        let Some(pattern) = &self.text else { return true };
+        match value {
+            SearchedValue::Scalar(json) => pattern.is_scalar(json),
+            value => value.text().is_some_and(|text| pattern.find(&text).is_some()),
+        }
     }
 
     /// What is shown of a value, as JSON, if it matches, apart from how it relates to others.

@@ -32,9 +32,9 @@ pub(in crate::execution) enum StoredFilter {
 }
 
 impl StoredFilter {
-    /// `None` if a text does not show whether a value of it matches.
-    pub(in crate::execution) fn of(query: &ValueQuery) -> Option<Self> {
-        if let Some(number) = number_filter(query) {
+    /// `None` if a text does not show whether a value of it matches, where those of secret keys are masked if `redacts`.
+    pub(in crate::execution) fn of(query: &ValueQuery, redacts: bool) -> Option<Self> {
+        if let Some(number) = number_filter(query).filter(|_| !redacts || !query.finds_masked()) {
             return Some(Self::Number(Box::new(number)));
         }
         let text = query.text.as_ref().and_then(|text| text.literal.as_deref());
@@ -45,7 +45,7 @@ impl StoredFilter {
         let sought = [text, equal, query.path.as_ref().and_then(PathEnd::name)].into_iter().flatten();
         // Each character has six bytes at most, as an escape.
         let overlap = OVERLAP + 6 * sought.map(str::len).max().unwrap_or(0);
-        Some(Self::Text(Box::new(query.prefilter()?), overlap))
+        Some(Self::Text(Box::new(query.prefilter(redacts)?), overlap))
     }
 
     /// Whether a value of the execution with this text may match.
@@ -72,7 +72,7 @@ fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
         return None;
     };
     match scalar {
-        Scalar::Number(_) if query.prefilter().is_some() => None,
+        Scalar::Number(_) if query.prefilter(false).is_some() => None,
         Scalar::Number(number) => NumberFilter::number(number),
         Scalar::Text(text) => NumberFilter::text_or_number(text),
         Scalar::Boolean(_) => None,
@@ -81,9 +81,9 @@ fn number_filter(query: &ValueQuery) -> Option<NumberFilter> {
 
 impl ValueQuery {
     /// Every stored execution with a match contains at least one of these texts, byte for byte, so that a database can look for
-    /// them. Empty if no such texts are known. One of them occurs wherever ASCII characters are written as escapes.
-    pub fn stored_texts(&self) -> Vec<String> {
-        let Some(mut texts) = self.sought_texts() else { return Vec::new() };
+    /// them; values of secret keys are masked if `redacts`. Empty if no such texts are known.
+    pub fn stored_texts(&self, redacts: bool) -> Vec<String> {
+        let Some(mut texts) = self.sought_texts(redacts) else { return Vec::new() };
         // What another program wrote: an escape in place of a character.
         if texts.iter().any(|text| text.contains('/')) {
             texts.push("\\/".to_owned());
@@ -94,9 +94,13 @@ impl ValueQuery {
     }
 
     /// What a string, a name or a number must contain, as `JSON.stringify` writes it.
-    fn sought_texts(&self) -> Option<Vec<String>> {
+    fn sought_texts(&self, redacts: bool) -> Option<Vec<String>> {
         if self.asks_for_missing() {
             return None;
+        }
+        let name = self.path.as_ref().and_then(PathEnd::name).map(|name| vec![inside(name) + "\""]);
+        if redacts && self.finds_masked() {
+            return name;
         }
         if let Some(text) = &self.text {
             let sought = if text.ignores_case {
@@ -106,13 +110,8 @@ impl ValueQuery {
             };
             return Some(vec![inside(sought)]);
         }
-        if let Some(name) = self.path.as_ref().and_then(PathEnd::name) {
-            return Some(vec![inside(name) + "\""]);
-        }
-        let Some(Condition::Equals(Operand::Scalar(scalar))) = self.condition.as_ref().filter(|_| !self.as_numbers)
-        else {
-            return None;
-        };
+        let equals = self.condition.as_ref().filter(|_| name.is_none() && !self.as_numbers);
+        let Some(Condition::Equals(Operand::Scalar(scalar))) = equals else { return name };
         match scalar {
             Scalar::Text(text) if text.is_empty() => None,
             Scalar::Text(text) if text.parse::<f64>().is_err() => Some(vec![inside(text)]),
@@ -143,7 +142,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        ValueQuery { text: TextPattern::literal(text).ok(), ..ValueQuery::default() }.stored_texts()
+        ValueQuery { text: TextPattern::literal(text).ok(), ..ValueQuery::default() }.stored_texts(false)
     }
 
     #[test]
@@ -153,7 +152,7 @@ mod tests {
         let equal = Condition::Equals(Operand::Scalar(Scalar::Text(name.clone())));
         let equal = ValueQuery { condition: Some(equal), ..ValueQuery::default() };
         for query in [path, equal] {
-            let filter = StoredFilter::of(&query).expect("a filter");
+            let filter = StoredFilter::of(&query, false).expect("a filter");
             // The first piece has 256 KiB.
             for padding in [256_000, 257_200, 261_000, 262_100] {
                 let text = format!(r#"[{{"a":"{}","{name}":1}},"{name}"]"#, "x".repeat(padding));

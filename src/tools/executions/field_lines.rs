@@ -28,14 +28,14 @@ pub(super) fn field_line(field: &FieldView) -> String {
 
 /// A path, and the facts about its values.
 pub(super) fn line(path: &str, facts: &str) -> String {
-    format!("{}: {facts}", shorten(path, PATH_CHARS))
+    // A member can have an empty name.
+    format!("{}: {facts}", if path.is_empty() { "\"\"".to_owned() } else { shorten(path, PATH_CHARS) })
 }
 
 /// The facts about the values of a path.
 pub(super) fn facts(field: &FieldView) -> String {
     let strings = field.kinds[3];
-    let empty = (field.empty > 0).then(|| format!("{} empty", field.empty));
-    let mut facts: Vec<_> = [kinds(field), presence(field), empty].into_iter().flatten().collect();
+    let mut facts: Vec<_> = [kinds(field), presence(field), empty(field)].into_iter().flatten().collect();
     // Where kinds are mixed, only the kinds matter.
     if field.kinds[1..].iter().filter(|count| **count > 0).count() < 2 {
         let numbers = (strings > 0 && field.numeric_texts == strings)
@@ -75,15 +75,30 @@ fn place(place: &NodePlace) -> String {
 
 fn presence(field: &FieldView) -> Option<String> {
     let is_partial = field.present < field.objects && !field.path.ends_with("[]");
-    let absent = field.first_absent.map(|absent| format!(" (not in {})", place(&absent))).unwrap_or_default();
-    is_partial.then(|| format!("in {} of {}{absent}", field.present, field.objects))
+    let absent = field.objects.saturating_sub(field.present);
+    let smaller = smaller((field.present, field.first_present), (absent, field.first_absent));
+    is_partial.then(|| format!("in {} of {}{smaller}", field.present, field.objects))
+}
+
+fn empty(field: &FieldView) -> Option<String> {
+    let filled = field.kinds.iter().sum::<u64>() - field.empty;
+    let smaller = smaller((field.empty, field.first_empty), (filled, field.first_filled));
+    (field.empty > 0).then(|| format!("{} empty{smaller}", field.empty))
+}
+
+/// The first item of the smaller of two parts: of the places for which something holds, and of the others.
+fn smaller(part: (u64, Option<NodePlace>), others: (u64, Option<NodePlace>)) -> String {
+    let (first, not) = if part.0 < others.0 { (part.1, "") } else { (others.1, "not in ") };
+    first.map(|first| format!(" ({not}{})", place(&first))).unwrap_or_default()
 }
 
 fn repeated(field: &FieldView) -> Option<String> {
     let names = field.told_repeated()?;
     let [one, again] = &names.first.places;
     let value = shorten(&names.first.value, VALUE_CHARS);
-    Some(format!("{} different in {} ({value} in {} and {})", names.distinct, names.values, place(one), place(again)))
+    let first = if names.has_more { "the first " } else { "" };
+    let (distinct, values) = (names.distinct, names.values);
+    Some(format!("{distinct} different in {first}{values} ({value} in {} and {})", place(one), place(again)))
 }
 
 fn values(field: &FieldView) -> Option<String> {

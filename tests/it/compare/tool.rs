@@ -108,6 +108,24 @@ fn history() -> Vec<Value> {
 }
 
 #[test]
+fn a_retry_is_compared_with_what_it_retries_and_says_what_it_copied() {
+    let retry = execution(7, "success", |body| {
+        body.as_object_mut().unwrap().shift_insert(0, "retryOf".to_owned(), json!("5"));
+        let own = "2026-11-20T00:00:08Z".parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        for node in ["Filter", "Send"] {
+            body["data"]["resultData"]["runData"][node][0]["startTime"] = json!(own);
+        }
+    });
+    let (_n8n, mut client) = serving(&[good(4), bad(5), good(6), retry], &[]);
+    let answer = data(&client.call("compare_executions", json!({"id": "7"})).unwrap());
+    assert_eq!((&answer["with"], &answer["same"]), (&json!("5"), &json!(1)));
+    let said = "Execution '7' retries '5': what these nodes had output there was copied: 'Start', 'Read'.";
+    assert_eq!(answer["notes"], json!([said]));
+    let copied: Vec<_> = answer["nodes"].as_array().unwrap().iter().map(|node| &node["copiedRuns"]).collect();
+    assert_eq!(copied, [&json!([1, 0]), &Value::Null, &Value::Null, &Value::Null], "{answer}");
+}
+
+#[test]
 fn an_agent_compares_over_mcp_rest_and_on_the_command_line() {
     let (n8n, mut client) = serving(&history(), &[]);
     let question = json!({"id": "7", "with": "2"});

@@ -10,7 +10,7 @@ use crate::budget::Ladder;
 use crate::execution::compare::{
     ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, ValueDifference, WorkflowDifference,
 };
-use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::json::{CUT_NAME_CHARS, quoted_name, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, clipped_json, is_zero, json, success};
 use crate::units::counted;
 
@@ -22,6 +22,9 @@ pub(super) fn compose(pair: Pair<'_>, values: Vec<ValueDifference>, request: &Co
     let most = DifferenceLimits { nodes: comparison.nodes.len(), paths: 12, chars: CUT_NAME_CHARS };
     most.ladder().largest_that_fits(request.max_tokens, |limits| success(message, &answer.data(limits))).answer
 }
+
+/// How many nodes with copied runs are named.
+const COPIED: usize = 5;
 
 /// How much is shown.
 #[derive(Clone, Copy)]
@@ -73,6 +76,8 @@ struct ShownNode {
     outputs: Option<(Vec<u64>, Vec<u64>)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copied_runs: Option<(u64, u64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<(u64, u64)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -198,6 +203,7 @@ impl Answer<'_> {
                 notes.push(format!("No nodes of execution '{id}' can be compared. {why}"));
             }
         }
+        notes.extend([self.pair.this.0, self.pair.other.0].into_iter().filter_map(copied));
         let [this, other] = [self.pair.this.0, self.pair.other.0];
         if this.redacted || other.redacted {
             notes.push("n8n redacted the data: the fields of items are not compared.".to_owned());
@@ -208,6 +214,23 @@ impl Answer<'_> {
         }
         notes
     }
+}
+
+/// What a retry did not execute itself.
+fn copied(digest: &Digest) -> Option<String> {
+    let (header, nodes) = (&digest.header, digest.copied());
+    let names: Vec<_> = nodes.iter().take(COPIED).map(|name| quoted_name(name, CUT_NAME_CHARS / 2)).collect();
+    let more = nodes.len().saturating_sub(COPIED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let id = |id: &Option<String>| quoted_name(id.as_deref().unwrap_or("?"), CUT_NAME_CHARS / 2);
+    (!names.is_empty()).then(|| {
+        format!(
+            "Execution {} retries {}: what these nodes had output there was copied: {}{more}.",
+            id(&header.id),
+            id(&header.retry_of),
+            names.join(", ")
+        )
+    })
 }
 
 fn shown_node(node: &NodeDifference, limits: DifferenceLimits, cut: &mut bool) -> ShownNode {
@@ -221,6 +244,7 @@ fn shown_node(node: &NodeDifference, limits: DifferenceLimits, cut: &mut bool) -
         items: node.items,
         outputs: node.outputs.clone(),
         runs: node.runs,
+        copied_runs: node.copied_runs,
         ms: node.ms,
         new_fields: list(&node.new_fields, "fields", limits, cut),
         lost_fields: list(&node.lost_fields, "fields", limits, cut),

@@ -134,6 +134,11 @@ impl Answer<'_> {
                     .to_owned(),
             );
         }
+        if self.description.has_more_paths {
+            reasons.push(
+                "A node has more than 400 paths; the others were not read: get_execution_fields with path.".to_owned(),
+            );
+        }
         if self.description.too_large > 0 {
             let items = self.description.too_large;
             reasons.push(counted(

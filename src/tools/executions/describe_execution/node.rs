@@ -129,6 +129,8 @@ struct ShownNode {
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     empty_runs: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_items: Option<ShownErrorItems>,
@@ -175,6 +177,8 @@ pub(super) fn shown_node(
     // One output of the previous node says nothing new.
     let follows =
         matches!(&described.sources[..], [(source, _)] if Some(source.as_str()) == before && from[0].1.is_none());
+    // The execution's own error is shown above its nodes.
+    let ended_it = all.summary.error.as_ref().is_some_and(|error| error.node_name.as_ref() == Some(&node.name));
     let entry = ShownNode {
         node_type: node
             .node_type
@@ -188,6 +192,7 @@ pub(super) fn shown_node(
         taken: flow::input(node),
         out: (!node.is_sub_node).then(|| flow::output(node, described)),
         status: (node.status != "success").then(|| shorten_name(&node.status, chars)),
+        error: described.error.as_ref().filter(|_| !ended_it).map(|error| shorten(error, 2 * chars)),
         empty_runs: (node.empty_runs > 0).then_some(node.empty_runs),
         error_items: node.error_items.as_ref().map(|items| shown_errors(items, chars)),
         unconnected: flow::unconnected(node, described),
@@ -227,8 +232,14 @@ fn shown_sample(
         return None;
     }
     let sources = told.described.sources.iter().filter(|(source, _)| *source != told.summary.name);
-    let of_sources = sources.filter_map(|(source, _)| Some((source.as_str(), nodes.get(source)?.sample.as_ref()?)));
-    let text = of_sources.into_iter().find_map(|(source, before)| sample::besides(item, source, before, detail.sample));
+    let mut of_sources = sources.filter_map(|(source, _)| {
+        let node = nodes.get(source)?;
+        Some((source.as_str(), node.sample.as_ref()?, node.sample_hash == told.described.sample_hash))
+    });
+    let text = of_sources.find_map(|(source, before, is_same)| match is_same {
+        true => Some(sample::as_node(source)),
+        false => sample::besides(item, source, before, detail.sample),
+    });
     text.or_else(|| sample::shown(item, detail.sample)).map(|text| json(&text))
 }
 
@@ -241,13 +252,13 @@ fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
         let value = field.values.first().and_then(|(value, _)| serde_json::from_str::<Value>(value).ok());
         let text =
             value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default();
-        told.lines.iter().any(|line| line.ends_with(&format!(" = {text}")))
+        told.lines.contains(&format!("{} = {text}", field.path))
     };
     let fields = fields.filter(|(field, telling, _)| *telling != Telling::Constant || !is_set(field));
     let new: Vec<_> = fields.filter(|(field, telling, facts)| shown.is_new(&field.path, *telling, facts)).collect();
     shown.less |= new.len() > detail.values;
     let lines = new.iter().take(detail.values).map(|(field, _, facts)| line(&field.path, facts)).collect();
-    for (field, telling, facts) in new {
+    for (field, telling, facts) in new.into_iter().take(detail.values) {
         shown.tell(&field.path, telling, facts.clone());
     }
     lines
@@ -259,6 +270,6 @@ fn together(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     let new: Vec<_> = told.described.together.iter().filter(|one| shown.is_new_together(one)).collect();
     shown.less |= new.len() > most;
     let lines = new.iter().take(most).map(|one| together_line(one)).collect();
-    new.into_iter().for_each(|one| shown.tell_together(one));
+    new.into_iter().take(most).for_each(|one| shown.tell_together(one));
     lines
 }

@@ -38,27 +38,33 @@ pub(super) fn shown_input(item: &Excerpt, chars: usize) -> Option<String> {
     Some(object(&kept, kept.len() as u64, INPUT_CHARS.min(chars * 4)))
 }
 
+/// How to show an item that is the same as that of another node.
+pub(super) fn as_node(node: &str) -> String {
+    serde_json::Value::from(format!("as {}", shorten_name(node, VALUE_CHARS))).to_string()
+}
+
 /// How to show an item that has all members of another one, most of them with the same values: `as NODE`, and its
-/// additional members. `None` if it is a different item.
+/// other members. `None` if it is a different item. What is not held whole may be different.
 pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize) -> Option<String> {
     let (now, before) = (value(item)?, value(before)?);
     let (Excerpt::Object { kept, total }, Excerpt::Object { kept: old, total: all_old }) = (now, before) else {
         return None;
     };
-    let as_node = serde_json::Value::from(format!("as {}", shorten_name(node, VALUE_CHARS)));
-    if now == before {
-        return Some(as_node.to_string());
-    }
     let is_whole = kept.len() as u64 == *total && old.len() as u64 == *all_old;
     let now = |name: &str| kept.iter().find(|(member, _)| member == name).map(|(_, value)| value);
     let has_all = old.iter().all(|(name, _)| now(name).is_some());
-    let common = old.iter().filter(|(name, value)| now(name) == Some(value)).count();
+    let is_same = |value: Option<&Excerpt>, old: &Excerpt| value == Some(old) && old.is_whole();
+    let common = old.iter().filter(|(name, value)| is_same(now(name), value)).count();
     if !is_whole || !has_all || common < LEAST_COMMON || common * 2 < old.len() {
         return None;
     }
-    let others: Vec<_> = kept.iter().filter(|member| !old.contains(member)).cloned().collect();
+    let before = |name: &str| old.iter().find(|(member, _)| member == name).map(|(_, value)| value);
+    let others: Vec<_> = kept.iter().filter(|(name, value)| !is_same(before(name), value)).cloned().collect();
+    if others.is_empty() {
+        return Some(as_node(node));
+    }
     let others = object(&others, others.len() as u64, chars);
-    Some(format!("{{\"…\":{as_node},{}", &others[1..]))
+    Some(format!("{{\"…\":{},{}", as_node(node), &others[1..]))
 }
 
 /// An item's content: its `json`, or else its error.

@@ -9,8 +9,8 @@ use crate::execution::fields::{Telling, Together};
 pub(super) struct Shown {
     /// The paths already described, each with the kind of fact.
     paths: HashSet<(String, Telling)>,
-    /// The facts already shown about values, whatever their path: a node can move them.
-    lines: HashSet<String>,
+    /// The facts already shown about values, each with the last name of their path: a node can move them.
+    lines: HashSet<(String, String)>,
     together: HashSet<Vec<String>>,
     /// Whether anything was left out.
     pub less: bool,
@@ -19,12 +19,12 @@ pub(super) struct Shown {
 impl Shown {
     /// Whether this fact about a path is new, both for the path and among all facts shown.
     pub(super) fn is_new(&self, path: &str, telling: Telling, line: &str) -> bool {
-        !self.paths.contains(&(path.to_owned(), telling)) && !self.lines.contains(line)
+        !self.paths.contains(&(path.to_owned(), telling)) && !self.lines.contains(&(last_name(path), line.to_owned()))
     }
 
     pub(super) fn tell(&mut self, path: &str, telling: Telling, line: String) {
         self.paths.insert((path.to_owned(), telling));
-        self.lines.insert(line);
+        self.lines.insert((last_name(path), line));
     }
 
     pub(super) fn is_new_together(&self, one: &Together) -> bool {
@@ -34,6 +34,10 @@ impl Shown {
     pub(super) fn tell_together(&mut self, one: &Together) {
         self.together.insert(paths(one));
     }
+}
+
+fn last_name(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
 fn paths(one: &Together) -> Vec<String> {

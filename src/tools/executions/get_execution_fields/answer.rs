@@ -138,6 +138,9 @@ enum End {
 #[derive(Serialize)]
 struct ShownRepeated {
     distinct: u64,
+    /// How many values were compared, if not all were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<u64>,
     value: Box<RawValue>,
     items: [Value; 2],
 }
@@ -223,7 +226,8 @@ fn place(place: &NodePlace) -> Value {
 fn shown_repeated(field: &FieldView) -> Option<ShownRepeated> {
     let names = field.repeated.as_ref()?;
     let items = [place(&names.first.places[0]), place(&names.first.places[1])];
-    Some(ShownRepeated { distinct: names.distinct, value: json(&names.first.value), items })
+    let compared = names.has_more.then_some(names.values);
+    Some(ShownRepeated { distinct: names.distinct, compared, value: json(&names.first.value), items })
 }
 
 /// The fields in document order; if not all are shown, those with an outlier first.

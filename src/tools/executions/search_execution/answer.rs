@@ -7,7 +7,7 @@ use super::super::no_data::no_values;
 use super::SearchRequest;
 use crate::budget::Ladder;
 use crate::execution::search::{Hit, NodeHits, SearchView};
-use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::json::{CUT_NAME_CHARS, WALKED_LEVELS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
@@ -159,6 +159,9 @@ fn truncated(view: &SearchView, request: &SearchRequest, limits: HitLimits, clip
             "items of more than 1 MiB were not searched.",
         );
         reasons.push(items);
+    }
+    if view.too_deep > 0 {
+        reasons.push(format!("Values nested deeper than {WALKED_LEVELS} levels were not searched."));
     }
     let clipped_values = (clipped > 0).then_some(clipped);
     (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values })

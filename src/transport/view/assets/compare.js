@@ -60,11 +60,12 @@ export class Compare {
   }
 }
 
-function show({ id, with: other, same, nodes: unsorted = [], workflow, truncated }, asked) {
+function show({ id, with: other, same, nodes: unsorted = [], workflow, truncated, notes = [] }, asked) {
   // If the input differed, some values always differ: nodes that differ in nothing else come last.
   const nodes = [true, false].flatMap((wanted) => unsorted.filter((node) => (differences(node).length > 0) === wanted));
   return [
     h('p', {}, t('comparedWith'), ' ', h('a', { href: format({ id: other }) }, `#${other}`), h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
+    notes.map((note) => h('p', { class: 'notice' }, shown(note))),
     truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
     workflow && edited(workflow),
     nodes.length ? scroll(t('view.compare'), h('table', { class: 'differences' },

@@ -62,9 +62,10 @@ function flow({ in: taken, out }) {
 }
 
 /** The findings that a person should see first. */
-function unusual({ status, errorItems, emptyRuns, unconnected = [], onError }) {
+function unusual({ status, error, errorItems, emptyRuns, unconnected = [], onError }) {
   const list = [
     status && h('strong', { class: status === 'error' || status === 'crashed' ? 'bad' : null }, statusWord(status)),
+    error && data(error, 200),
     errorItems && [h('strong', { class: 'bad' }, count('errorItems', errorItems.count)), errorItems.message && [': ', data(errorItems.message, 200)]],
     unconnected.length > 0 && h('strong', { class: 'warned' }, t('nowhereThese'), ' ', unconnected.map((name, i) => [i ? ', ' : '', data(name, 40)])),
     emptyRuns && count('emptyRuns', emptyRuns), onError && data(onError, 40),
