@@ -29,6 +29,12 @@ export function count(key, n) {
   return t(n === 1 && words[`${key}.one`] ? `${key}.one` : key, { n: number(n) });
 }
 
+/** How many executions could not be read, for whatever reasons; `false` if none. */
+export function unread(reasons = {}) {
+  const n = Object.values(reasons).reduce((sum, one) => sum + one, 0);
+  return n > 0 && count('notRead', n);
+}
+
 /** How numbers, sizes and times are written in a reader's locale. */
 function formatsOf(locale) {
   const unit = (name, digits, display) =>
