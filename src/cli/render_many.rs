@@ -37,7 +37,7 @@ pub(super) fn failures(answer: &Value) -> Styled {
     });
     let head = ["Count", "Workflow", "Node", "Error", "First", "Last", "Good before"];
     let table = table(head, rows, &[1, 2, 3]);
-    Styled(format!("{}\n{table}", text(&answer["message"])))
+    Styled(format!("{}{}\n{table}", text(&answer["message"]), not_read(data)))
 }
 
 /// The changes of a trend: a row for each.
@@ -57,5 +57,12 @@ pub(super) fn trend(answer: &Value) -> Styled {
         cells.into_iter().map(Cell::new).collect::<Vec<_>>()
     });
     let table = table(["Node", "What", "Before", "Now", "Since"], rows, &[0]);
-    Styled(format!("{} · {}\n{table}", text(&data["workflow"]), text(&answer["message"])))
+    Styled(format!("{} · {}{}\n{table}", text(&data["workflow"]), text(&answer["message"]), not_read(data)))
+}
+
+/// How many executions could not be read.
+fn not_read(data: &Value) -> String {
+    let reasons = data["notRead"].as_object();
+    let count: u64 = reasons.into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum();
+    if count > 0 { format!(" · {count} not read") } else { String::new() }
 }

@@ -86,7 +86,7 @@ pub(super) async fn walk<P: Projection>(
     mut take: impl FnMut(&Value, Fetched<P::View>) -> bool + Send,
 ) -> Result<Walked, Error> {
     let Limited { n8n, allowance, end } = limited;
-    let mut walked = Walked::default();
+    let (mut walked, mut left) = (Walked::default(), MAX_BODIES as usize);
     // One more shows where the others begin.
     query.limit = MAX_BODIES + 1;
     loop {
@@ -94,10 +94,15 @@ pub(super) async fn walk<P: Projection>(
             Ok(listing) => listing,
             Err(error) => return stopped(walked, Some(error), allowance),
         };
-        let fetches: Vec<_> = listing.data.iter().map(|listed| fetch(n8n, listed, projection)).collect();
+        // No more are begun than may be read: two at a time, a later one could take the place of an earlier one.
+        let fetches: Vec<_> = listing.data.iter().take(left).map(|listed| fetch(n8n, listed, projection)).collect();
         let mut fetches = futures::stream::iter(fetches).buffered(AT_ONCE);
         for (at, listed) in listing.data.iter().enumerate() {
             walked.next_at = text(listed, "startedAt");
+            if left == 0 {
+                return stopped(walked, None, allowance);
+            }
+            left -= 1;
             let fetched = match timeout_at(*end, fetches.next()).await {
                 Ok(Some(Ok(Some(fetched)))) => fetched,
                 // So that another call gets beyond it.

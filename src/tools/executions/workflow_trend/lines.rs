@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::not_read::NotRead;
 use super::answer::Row;
 use super::{Periods, Seen, WorkflowTrend};
 use crate::execution::trend::{Line, PERIODS, Point};
@@ -25,6 +26,8 @@ struct Data<'a> {
     nodes: Vec<ShownLine>,
     #[serde(skip_serializing_if = "is_zero")]
     more_nodes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_read: Option<NotRead>,
 }
 
 #[derive(Serialize)]
@@ -84,6 +87,7 @@ fn compose(workflow: &str, periods: Periods, seen: &Seen) -> String {
         moved: seen.movements.moved.iter().map(|moved| Row::of(moved, seen, CUT_NAME_CHARS)).collect(),
         nodes: seen.lines.iter().take(NODES).map(ShownLine::of).collect(),
         more_nodes: seen.lines.len().saturating_sub(NODES) as u64,
+        not_read: seen.not_read.any(),
     };
     success("", &data)
 }

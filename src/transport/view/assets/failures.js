@@ -5,7 +5,7 @@ import { unescaped } from './cause.js';
 import { data, fill, h } from './dom.js';
 import { selected } from './list.js';
 import { Loader } from './loading.js';
-import { count, minute, number, t } from './words.js';
+import { count, minute, number, t, unread } from './words.js';
 
 const TOKENS = 25_000;
 /** How many groups are shown at first, and after a click. */
@@ -41,10 +41,10 @@ export class Failures {
     this.loader.load('group_failures', { ...filters, limit: this.#limit, maxTokens: TOKENS }, (answer) => this.#show(answer, filters));
   }
 
-  #show({ groups, moreGroups = 0, failures, notExamined }, { startedAfter, startedBefore }) {
+  #show({ groups, moreGroups = 0, failures, notRead, notExamined }, { startedAfter, startedBefore }) {
     const range = startedAfter || startedBefore ? null : t('lastDays', { n: 7 });
     return [
-      h('p', { class: 'fine' }, [failures ? count('failuresIn', failures) : t('noFailures'), range, notExamined && t('notExamined', { before: minute(notExamined.before) })].filter(Boolean).join(' · ')),
+      h('p', { class: 'fine' }, [failures || unread(notRead) ? count('failuresIn', failures) : t('noFailures'), unread(notRead), range, notExamined && t('notExamined', { before: minute(notExamined.before) })].filter(Boolean).join(' · ')),
       groups.length > 0 && h('ol', { class: 'groups' }, groups.map((group) => groupView(group))),
       moreGroups > 0 && this.#limit === FEW && h('p', {}, h('button', { type: 'button', class: 'button', onclick: () => this.#all() }, count('moreGroups', moreGroups))),
       moreGroups > 0 && this.#limit === MANY && h('p', { class: 'fine' }, `+${number(moreGroups)}`),
@@ -72,5 +72,5 @@ function groupView({ workflowId, workflow, node, error, message, description, va
         times > 1 && execution('first', first), execution('last', last),
         goodBefore ? execution('goodBefore', goodBefore) : h('span', {}, t('noGoodBefore')),
         compare && (edited ? h('strong', {}, compare) : compare),
-        h('span', { class: goodAfter ? null : 'bad' }, goodAfter ? count('goodSince', goodAfter) : t('noGoodSince')))));
+        goodAfter !== undefined && h('span', { class: goodAfter ? null : 'bad' }, goodAfter ? count('goodSince', goodAfter) : t('noGoodSince')))));
 }

@@ -4,7 +4,7 @@ import { format, go, to } from './address.js';
 import { data, fill, h, shown, svg } from './dom.js';
 import { scroll } from './fields.js';
 import { Loader } from './loading.js';
-import { duration, minute, number, percent, t } from './words.js';
+import { duration, minute, number, percent, t, unread } from './words.js';
 
 const PERIODS = ['1h', '6h', '24h', '7d'];
 const DEFAULT = '24h';
@@ -61,9 +61,9 @@ function chip(changes, word, isCurrent) {
   return h('a', { class: 'chip', ...to(changes), 'aria-current': isCurrent ? 'true' : null }, word);
 }
 
-function show({ periods, nodes, moreNodes = 0, moved }, period) {
+function show({ periods, nodes, moreNodes = 0, moved, notRead }, period) {
   const executions = periods.map((each) => each.executions);
-  if (!executions.some(Boolean)) return h('p', { class: 'fine' }, t('noneInPeriods'));
+  if (!executions.some(Boolean)) return h('p', { class: 'fine' }, unread(notRead) || t('noneInPeriods'));
   const whole = { node: null, runs: executions, failed: periods.map((each) => each.failures), ms: [], items: [] };
   const heads = ['node', 'runs', 'failedShare', 'time', 'itemsWord'];
   return [
@@ -73,6 +73,7 @@ function show({ periods, nodes, moreNodes = 0, moved }, period) {
       h('thead', {}, h('tr', {}, heads.map((word) => h('th', { scope: 'col' }, t(word))))),
       h('tbody', {}, [whole, ...nodes].map((node) => row(node, moved))))),
     moreNodes > 0 && h('p', { class: 'fine' }, `+${number(moreNodes)}`),
+    unread(notRead) && h('p', { class: 'fine' }, unread(notRead)),
   ];
 }
 

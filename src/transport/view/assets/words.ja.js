@@ -50,7 +50,7 @@ export const ja = {
   copied: 'コピーしました', notCopied: 'コピーできません', copyJson: 'JSONをコピー', copyPath: 'パスをコピー…', copyLink: 'リンクをコピー', copyCurl: 'curlとしてコピー', withoutSecrets: '秘密の値を除く', expandAll: 'すべて開く', collapseAll: 'すべて閉じる', fold: '開閉', wholeStack: 'スタック全体を表示',
   anyWorkflow: 'すべてのワークフロー', refresh: '更新',
   now: '現在', runsFor: '実行開始から {time}', startedAgo: '{time}前に開始', searchAll: 'すべての実行を検索', needsStore: '失敗のグループ、傾向、全実行の検索には n8n 自身のストアが必要です:',
-  failures: '失敗', lastDays: '過去 {n} 日間', failuresIn: '失敗 {n} 件', noFailures: '失敗はありません', notExamined: '{before} 以前は調べていません', moreGroups: 'ほか {n} グループ',
+  failures: '失敗', lastDays: '過去 {n} 日間', failuresIn: '失敗 {n} 件', noFailures: '失敗はありません', notRead: '{n} 件の実行は読めませんでした', notExamined: '{before} 以前は調べていません', moreGroups: 'ほか {n} グループ',
   first: '最初', last: '最後', goodBefore: '直前の成功', noGoodBefore: '以前の成功は保存されていません', editedBetween: 'その間に編集あり', whatDiffered: '違いを見る', goodSince: 'その後 {n} 件成功', noGoodSince: 'その後の成功なし', variants: '異なる文面 {n} 種類',
   found: '検索結果', hitsWord: '件数', searching: '検索中…', stop: '停止', searchOn: '続けて検索', allSearched: 'すべて検索しました', foundIn: '{of} 件の実行のうち {n} 件で見つかりました', backTo: '（{at} まで）', notSearched: '{n} 件は読み込めませんでした', notSearchedRedacted: '{n} 件は秘匿されているため検索していません',
   trends: '傾向', 'period.1h': '1 時間', 'period.6h': '6 時間', 'period.24h': '24 時間', 'period.7d': '7 日', noneInPeriods: 'この期間の実行はありません。', failedShare: '失敗', nothingMoved: '変化はありません。', trendCaption: '{from} からの {period}ごとの 8 期間', wholeWorkflow: 'ワークフロー全体', before: '以前', since: '変化した実行', editedThen: 'このときワークフローが編集されました',

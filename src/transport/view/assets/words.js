@@ -29,7 +29,13 @@ export function count(key, n) {
   return t(n === 1 && words[`${key}.one`] ? `${key}.one` : key, { n: number(n) });
 }
 
-/** How numbers, sizes and times are written in the reader's locale. */
+/** How many executions could not be read, for whatever reasons; `false` if none. */
+export function unread(reasons = {}) {
+  const n = Object.values(reasons).reduce((sum, one) => sum + one, 0);
+  return n > 0 && count('notRead', n);
+}
+
+/** How numbers, sizes and times are written in a reader's locale. */
 function formatsOf(locale) {
   const unit = (name, digits, display) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: digits });
