@@ -328,6 +328,7 @@ fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<P
     }
     redact::error(&mut message);
     let mut message = if let Excerpt::Text(text) = message { text } else { written(&message) };
+    failure::unescape(&mut message);
     message.kept.truncate(message.kept.char_indices().nth(MESSAGE_CHARS).map_or(message.kept.len(), |(at, _)| at));
     Ok(Some(message))
 }

@@ -140,6 +140,7 @@ mod trusted;
 /// The page's door.
 mod unfinished;
 mod view;
+mod view_calls;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;
 /// Activating workflows, through the real binary.
