@@ -154,6 +154,7 @@ fn budgets(criterion: &mut Criterion) {
         part: Part::Both,
         rows: false,
         max_tokens: 25_000,
+        for_people: false,
         redact: false,
         locale: Locale::Ja,
     };

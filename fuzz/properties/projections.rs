@@ -74,6 +74,7 @@ pub fn node(data: &[u8]) {
         part: *choices.pick(&[Part::Both, Part::Both, Part::Input, Part::Output]),
         rows: choices.one_in(3),
         max_tokens: *choices.pick(&TOKENS),
+        for_people: choices.one_in(2),
         redact: choices.one_in(2),
         locale: locale(&mut choices),
     };

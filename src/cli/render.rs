@@ -313,7 +313,10 @@ pub(super) fn fields(answer: &Value) -> Styled {
         });
         table(["Path", "Type", "Missing", "Values", "Odd"], rows, &[0, 3, 4])
     };
-    Styled(format!("{shown}{table}{}", remarks(data)))
+    let splits =
+        rows("splits").map(|one| format!("\n• {}: {}", plain(&some(&one["nodeName"])), plain(&some(&one["split"]))));
+    let splits = wrapped(&splits.collect::<String>());
+    Styled(format!("{shown}{table}{splits}{}", remarks(data)))
 }
 
 /// A trace: a row for each step.

@@ -94,8 +94,8 @@ impl RunObserver for Executed {
             self.counters += node.tally.starts.counters;
             return self.left_out.add(&node);
         }
-        self.failed += usize::from(node.tally.failed);
-        if self.kept.insert(name, node).is_some_and(|before| before.tally.failed) {
+        self.failed += usize::from(node.tally.has_failed());
+        if self.kept.insert(name, node).is_some_and(|before| before.tally.has_failed()) {
             self.failed -= 1;
         }
     }
@@ -123,12 +123,12 @@ impl Executed {
     }
 
     fn has_room(&self, name: &str, node: &NodeRuns) -> bool {
-        let held = if node.tally.failed { self.failed } else { self.kept.len() };
+        let held = if node.tally.has_failed() { self.failed } else { self.kept.len() };
         held < self.most || self.keeps(name)
     }
 
     pub(super) fn is_failed(&self, name: &str) -> bool {
-        self.kept.get(name).is_some_and(|node| node.tally.failed)
+        self.kept.get(name).is_some_and(|node| node.tally.has_failed())
     }
 
     /// Failed nodes first, both groups in the order of execution, each with its place in that order; and what is left out.
@@ -143,7 +143,7 @@ impl Executed {
         nodes.sort_by(|(_, one), (_, other)| order.compare(one.tally.starts.first, other.tally.starts.first));
         let nodes = nodes.into_iter().enumerate();
         let mut nodes: Vec<_> = nodes.map(|(position, (name, runs))| (name, runs, position)).collect();
-        nodes.sort_by_key(|(_, node, _)| !node.tally.failed);
+        nodes.sort_by_key(|(_, node, _)| !node.tally.has_failed());
         nodes.iter().skip(self.most).for_each(|(_, node, _)| self.left_out.add(node));
         nodes.truncate(self.most);
         (nodes, self.left_out)

@@ -14,8 +14,8 @@ pub(super) const WHOLE: Keep = Keep::Members(&Keep::Whole.of_each(SHOWN));
 /// What is kept of an error that n8n redacted.
 pub(super) const REDACTED: Keep = Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)]);
 
-/// Lines shown of a stack trace.
-const STACK_LINES: usize = 10;
+/// Lines shown of a stack trace, unless all are asked for.
+pub(crate) const STACK_LINES: usize = 10;
 
 /// Why an execution failed, in brief.
 #[derive(Clone, Debug, Default)]
@@ -59,11 +59,14 @@ impl Failure {
             let (present, message) = cursor.present_text(FAILURE_CHARS)?;
             present.then(|| Self { message, ..Self::default() })
         };
-        Ok(failure.map(Self::without_secrets))
+        Ok(failure.map(Self::readable))
     }
 
-    fn without_secrets(mut self) -> Self {
-        [&mut self.message, &mut self.description].into_iter().flatten().for_each(redact::text);
+    fn readable(mut self) -> Self {
+        for text in [&mut self.message, &mut self.description].into_iter().flatten() {
+            redact::text(text);
+            unescape(text);
+        }
         self
     }
 }
@@ -101,12 +104,39 @@ fn arrange(mut read: IndexMap<String, Excerpt>) -> Excerpt {
     let shown = SHOWN.iter().filter_map(|name| {
         let mut value = read.swap_remove(*name)?;
         redact::error(&mut value);
-        if *name == "stack" {
-            first_lines(&mut value, STACK_LINES);
-        }
         Some((*name, value)).filter(|(_, value)| !is_null(value))
     });
     object(shown)
+}
+
+/// Writes the JSON in the texts of an error as it was before n8n or a service put it into a string.
+pub(crate) fn unescape_texts(error: &mut Excerpt) {
+    let Excerpt::Object { kept, .. } = error else { return };
+    for (name, value) in kept {
+        match (name.as_str(), value) {
+            ("message" | "description", Excerpt::Text(text)) => unescape(text),
+            ("messages", Excerpt::Array { kept, .. }) => {
+                kept.iter_mut().for_each(|message| {
+                    if let Excerpt::Text(text) = message {
+                        unescape(text)
+                    }
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `500 - "{\"a\": 1}"` as `500 - {"a": 1}`.
+pub(super) fn unescape(text: &mut Prefix) {
+    /// Characters before the string.
+    const BEFORE: usize = 20;
+    let Some((before, string)) = text.kept.find('"').map(|at| text.kept.split_at(at)) else { return };
+    if before.chars().count() <= BEFORE
+        && let Ok(inside) = serde_json::from_str::<String>(string)
+    {
+        *text = format!("{before}{inside}").into();
+    }
 }
 
 fn object<'a>(members: impl IntoIterator<Item = (&'a str, Excerpt)>) -> Excerpt {
@@ -120,7 +150,7 @@ fn is_null(value: &Excerpt) -> bool {
 }
 
 /// Shortens the `stack` of an error to its first lines.
-pub(super) fn shorten_stack(error: &mut Excerpt, lines: usize) {
+pub(crate) fn shorten_stack(error: &mut Excerpt, lines: usize) {
     let Excerpt::Object { kept, .. } = error else { return };
     for (_, stack) in kept.iter_mut().filter(|(name, _)| name == "stack") {
         first_lines(stack, lines);
@@ -132,5 +162,23 @@ fn first_lines(stack: &mut Excerpt, lines: usize) {
     let shown: Vec<&str> = text.kept.lines().take(lines).collect();
     if shown.len() == lines {
         *text = shown.join("\n").into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_in_a_string_is_as_it_was_before() {
+        let unescaped = |text: &str| {
+            let mut text = Prefix::from(text.to_owned());
+            unescape(&mut text);
+            text.kept
+        };
+        assert_eq!(unescaped(r#"500 - "{\"a\": 1}""#), r#"500 - {"a": 1}"#);
+        for text in ["plain", r#"a "quoted" word"#, r#"500 - "broken"#, ""] {
+            assert_eq!(unescaped(text), text);
+        }
     }
 }

@@ -327,6 +327,7 @@ fn read_message(cursor: &mut Cursor<'_>, tells: bool) -> Result<Option<Prefix>, 
     }
     redact::error(&mut message);
     let mut message = if let Excerpt::Text(text) = message { text } else { written(&message) };
+    failure::unescape(&mut message);
     message.kept.truncate(message.kept.char_indices().nth(MESSAGE_CHARS).map_or(message.kept.len(), |(at, _)| at));
     Ok(Some(message))
 }

@@ -35,9 +35,6 @@ pub struct GraphNode {
     pub position: (f64, f64),
     /// Whether it is switched off.
     pub disabled: bool,
-    /// What n8n's editor calls its `main` outputs, if there are several and their names are known: empty if one has
-    /// none.
-    pub output_labels: Vec<String>,
 }
 
 /// A connection from an output of a node to an input of another one.
@@ -96,10 +93,8 @@ impl DrawnWorkflow {
 
 impl GraphNode {
     fn new(node: &WorkflowNode, name: &str, position: (f64, f64)) -> Self {
-        let labels = node.output_labels();
-        let output_labels = labels.names().filter(|names| names.len() > 1).map(<[String]>::to_vec).unwrap_or_default();
         let (name, node_type) = (name.to_owned(), node.node_type.clone());
-        Self { name, node_type, position, disabled: node.disabled, output_labels }
+        Self { name, node_type, position, disabled: node.disabled }
     }
 }
 

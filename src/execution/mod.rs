@@ -119,6 +119,7 @@ pub mod search;
 mod source;
 mod stored;
 pub mod summary;
+pub mod talk;
 pub mod timeline;
 pub mod trace;
 pub mod trend;
@@ -127,6 +128,7 @@ mod workflow;
 mod workflow_node;
 
 pub use failure::Failure;
+pub(crate) use failure::{STACK_LINES, shorten_stack, unescape_texts};
 pub use failure_filter::FailureFilter;
 pub use flow::{ErrorItem, ErrorItems};
 pub use header::{Header, HeaderProjection, duration};

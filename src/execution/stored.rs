@@ -33,6 +33,7 @@ use super::redaction::{self, Reason};
 use super::rows::{ItemRowsProjection, RunRowsProjection};
 use super::search::{SearchProjection, SearchView, StoredFilter};
 use super::summary::{Counting, SummaryProjection};
+use super::talk::TalkProjection;
 use super::timeline::TimelineProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::workflow::Workflow;
@@ -169,6 +170,12 @@ impl StoredProjection for ItemRowsProjection {
 }
 
 impl StoredProjection for RecordingProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::whole(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for TalkProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::whole(execution)?.read(self, Focus::All)
     }

@@ -145,8 +145,10 @@ pub struct NodeSummary {
     pub node_type: Option<String>,
     /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.
     pub status: String,
-    /// Whether a run failed.
-    pub failed: bool,
+    /// How many of its runs failed.
+    pub failed_runs: u64,
+    /// The first of them.
+    pub first_failed: Option<u64>,
     /// Items in all outputs of all runs; those of a sub-node of an AI agent are in outputs such as `ai_tool`.
     pub items: u64,
     /// Items in the `main` outputs of the runs that were not copied.
@@ -157,6 +159,8 @@ pub struct NodeSummary {
     pub is_sub_node: bool,
     /// Items of each `main` output, if there are several.
     pub outputs: Vec<u64>,
+    /// What n8n's editor calls its `main` outputs, if there are several and their names are known: empty if one has none.
+    pub output_labels: Vec<String>,
     /// The outputs that hold items and lead nowhere, while another output leads on.
     pub unconnected: Vec<u64>,
     /// The items that stand for an error.
@@ -186,6 +190,7 @@ impl NodeSummary {
         let is_sub_node = node.flow.has_no_main_output() && (serves || node.flow.returns);
         Self {
             outputs: node.flow.outputs(),
+            output_labels: workflow.labels.remove(&name).unwrap_or_default(),
             unconnected: node.flow.unconnected(workflow.connected.get(&name)),
             empty_runs: if runs > 1 && !is_sub_node { node.flow.empty_runs } else { 0 },
             error_items: node.flow.errors(is_sub_node && serves, workflow.continuing.contains(&name)),
@@ -195,7 +200,8 @@ impl NodeSummary {
             node_type,
             name,
             status: node.tally.status().to_owned(),
-            failed: node.tally.failed,
+            failed_runs: node.tally.failed_runs,
+            first_failed: node.tally.first_failed,
             items: node.flow.items,
             processed: node.flow.processed,
             children: node.flow.children(calls_workflow),

@@ -84,7 +84,11 @@ impl<V: ValueVisitor> Parts<'_, V> {
         let cursor = || Cursor::unpruned(json);
         Ok(match self.part {
             Part::Binary => read_binary(&mut cursor(), ITEM_BYTES)?.map(|binary| ("binary", binary)),
-            Part::Error => failure::read_whole(&mut cursor(), ITEM_BYTES)?.map(|error| ("error", error)),
+            Part::Error => {
+                let mut error = failure::read_whole(&mut cursor(), ITEM_BYTES)?;
+                error.iter_mut().for_each(|error| failure::shorten_stack(error, failure::STACK_LINES));
+                error.map(|error| ("error", error))
+            }
             Part::Json | Part::Other => None,
         })
     }

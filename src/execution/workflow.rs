@@ -38,6 +38,8 @@ pub(super) struct Workflow {
     pub nodes: u64,
     /// The type of each node, by name.
     pub types: HashMap<String, String>,
+    /// What the editor calls the outputs of the nodes that have several, where their names are known.
+    pub labels: HashMap<String, Vec<String>>,
     /// The nodes that continue after an error, with items that stand for it.
     pub continuing: HashSet<String>,
     /// For each node that leads to others, which of its outputs do.
@@ -69,7 +71,7 @@ impl Workflow {
         cursor: &mut Cursor<'_>,
         mut each: impl FnMut(&WorkflowNode),
     ) -> Result<(), ReadError> {
-        (self.nodes, self.types, self.continuing) = (0, HashMap::new(), HashSet::new());
+        (self.nodes, self.types, self.labels, self.continuing) = (0, HashMap::new(), HashMap::new(), HashSet::new());
         cursor.array(|cursor, _| {
             let node = WorkflowNode::read_or_default(cursor)?;
             if node.node_type.as_deref() != Some(STICKY_NOTE) {
@@ -83,8 +85,11 @@ impl Workflow {
 
     fn add_node(&mut self, node: WorkflowNode) {
         self.nodes += u64::from(node.node_type.as_deref() != Some(STICKY_NOTE));
-        let continues = node.continues();
+        let (continues, labels) = (node.continues(), node.output_labels());
         let Some(name) = node.name else { return };
+        if let Some(labels) = labels.names().filter(|names| names.len() > 1) {
+            self.labels.insert(name.clone(), labels.to_vec());
+        }
         if continues {
             self.continuing.insert(name.clone());
         }

@@ -25,27 +25,27 @@ pub(super) struct WorkflowNode {
 }
 
 members!(WorkflowNode, |node, cursor| match name {
+    ("parameters", node_outputs::PARAMETERS) => node.parameters = Some(cursor.excerpt(PARAMETER_BYTES)?),
     ("name", Keep::Whole) => node.name = cursor.name()?,
     ("type", Keep::Whole) => node.node_type = cursor.text(TYPE_CHARS)?,
+    ("typeVersion", Keep::Whole) => node.type_version = cursor.number()?,
     ("onError", Keep::Whole) => node.on_error = cursor.text(TYPE_CHARS)?,
     ("continueOnFail", Keep::Whole) => node.continue_on_fail = cursor.is_true()?,
-    ("typeVersion", Keep::Whole) => node.type_version = cursor.number()?,
     ("id", Keep::Whole) => node.id = cursor.text(TYPE_CHARS)?,
     ("position", Keep::Whole) => node.position = read_position(cursor)?,
     ("disabled", Keep::Whole) => node.disabled = cursor.is_true()?,
-    ("parameters", node_outputs::PARAMETERS) => node.parameters = Some(cursor.excerpt(PARAMETER_BYTES)?),
 });
 
 impl WorkflowNode {
-    /// What is kept for a summary: the first four members, up to `continueOnFail`.
-    pub(super) const SUMMARY: Keep = Keep::Members(Self::MEMBERS.split_at(4).0);
+    /// What is kept for a summary: the first six members, up to `continueOnFail`.
+    pub(super) const SUMMARY: Keep = Keep::Members(Self::MEMBERS.split_at(6).0);
 
     /// What is kept to name a node: its id, its name, and its type with its version.
     pub(super) const IDENTITY: Keep = Keep::Members(&Keep::Whole.of_each(["id", "name", "type", "typeVersion"]));
 
     /// What is kept for a description: all parameters, not only those that decide what a node's outputs are called.
     pub(super) const WHOLE: Keep = Keep::Members(&Keep::extended::<_, { Self::MEMBERS.len() }>(
-        Self::MEMBERS.split_at(Self::MEMBERS.len() - 1).0,
+        Self::MEMBERS.split_at(1).1,
         [("parameters", Keep::Whole)],
     ));
 

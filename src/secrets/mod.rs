@@ -3,14 +3,15 @@
 //!
 //! - [`Secret`] holds a value that cannot print itself; [`Redactor`] removes known secrets from a text, however they
 //!   are spelled there.
-//! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`); `mask` does
-//!   the latter in a JSON text.
+//! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
+//! - `outgoing` masks them in a request that a person copies.
 //! - `withhold` keeps the secrets of this process from a program that it starts.
 //! - `without_value` removes the value that a serde error quotes.
 //! - `same_origin` follows redirects only to where headers with secrets may go.
 
 mod mask;
 mod names;
+pub(crate) mod outgoing;
 pub mod redact;
 mod redactor;
 mod redirects;

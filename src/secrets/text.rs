@@ -44,6 +44,8 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
     static QUERY: Pattern = LazyLock::new(|| {
         pattern(r#"(?P<name>[?&][\w-]*(?:token|key|secret|signature|sig|password|auth)=)[^&\s"'#\\]+"#)
     });
+    // Telegram's addresses: the number of a bot and its token.
+    static BOT: Pattern = LazyLock::new(|| pattern(r"(?P<name>/bot)\d{5,}:[\w-]{20,}"));
     let mut hidden = Cow::Borrowed(text);
     replace(&mut hidden, &AUTHORIZATION, |found| !is_prose(found));
     replace(&mut hidden, &COOKIE, |_| true);
@@ -55,6 +57,7 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
     // A number after the colon may be a port.
     replace(&mut hidden, &USER, |found| !found.name("password").is_some_and(|password| is_port(password.as_str())));
     replace(&mut hidden, &QUERY, |_| true);
+    replace(&mut hidden, &BOT, |_| true);
     hidden
 }
 
@@ -142,6 +145,10 @@ mod tests {
             ("URLはhttps://u:s3cret@host/です", "URLはhttps://[redacted]@host/です"),
             ("postgres://u:pa@s3cret@host/x", "postgres://[redacted]@host/x"),
             ("postgres://u:pa/s3cret@host", "postgres://[redacted]@host"),
+            (
+                "GET https://api.telegram.org/bot123456789:AAEs3cretOweik6ad9r_QXMENQ/getMe",
+                "GET https://api.telegram.org/bot[redacted]/getMe",
+            ),
             (
                 "GET /a?api_token=s3cret&b=1&X-Amz-Signature=s3cret",
                 "GET /a?api_token=[redacted]&b=1&X-Amz-Signature=[redacted]",

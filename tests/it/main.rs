@@ -146,6 +146,7 @@ mod trusted;
 mod unfinished;
 /// Access to the page, through the real binary.
 mod view;
+mod view_calls;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;
 /// Activating workflows, through the real binary.

@@ -141,7 +141,7 @@ pub(crate) fn shown(summary: &Summary) -> Value {
     }
     shown["statistics"] = json!({
         "totalNodes": summary.total_nodes, "executedNodes": nodes.len(), "successfulNodes": count("success"),
-        "failedNodes": summary.nodes.iter().filter(|node| node.failed).count(),
+        "failedNodes": summary.nodes.iter().filter(|node| node.failed_runs > 0).count(),
         "totalItemsProcessed": summary.processed(),
     });
     if let Some(error) = &summary.error {

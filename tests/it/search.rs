@@ -298,7 +298,7 @@ fn what_cannot_be_searched_is_refused_with_what_to_do() {
             json!({"text": "a(b", "regex": true}),
             "Argument 'text' is not a valid regular expression: unclosed group at character 2.",
         ),
-        (json!({"text": "a", "is": "missing"}), "'is: missing' finds items without 'path': leave out 'text'."),
+        (json!({"text": "a", "is": "missing"}), "A missing value has no text: search for it by its path alone."),
         (
             json!({"path": "a", "above": 1, "below": 2}),
             "Pass only one of is, equals, notEquals, above, below; a second one goes into 'where'.",

@@ -84,7 +84,7 @@ inside('a failing execution opens with the node that failed, and every link stay
   assert.match(host.opened[0], /\/workflow\/.+\/executions\/1001$/);
   assert.equal(page.url(), 'http://client.test/');
   const tools = new Set(host.calls);
-  assert.ok(tools.has('view_overview') && tools.has('get_execution_by_node'), [...tools].join());
+  assert.ok(tools.has('view_overview') && tools.has('view_node'), [...tools].join());
   const { tools: listed } = (await rpc('tools/list', {})).result;
   for (const tool of listed.filter(({ name }) => tools.has(name))) assert.equal(tool.annotations.readOnlyHint, true, tool.name);
   assert.equal(await frame.getByRole('button', { name: 'Copy link' }).count(), 0);

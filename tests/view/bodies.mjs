@@ -6,6 +6,7 @@
 //     1003.json  an attack: markup, scripts, bidirectional text, 1 MB strings and `__proto__` as names, keys and values
 //     1004.json  an agent with sub-nodes around it, connections that cross nodes, and tiny numbers
 //     1005.json  1,500 nodes with long names; the last one fails
+//     1006.json  a good execution whose items n8n redacted
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,11 +57,11 @@ function run(start, ms, index, sources, outputs, error) {
   };
 }
 
-function write(id, { workflow, name, nodes, edges, runs, start, stop, error, last }) {
+function write(id, { workflow, name, nodes, edges, runs, start, stop, error, last, redactionInfo }) {
   const body = {
     id, finished: !error, mode: 'trigger', retryOf: null, retrySuccessId: null, status: error ? 'error' : 'success',
     createdAt: iso(start), startedAt: iso(start), stoppedAt: iso(stop), deletedAt: null, workflowId: workflow, waitTill: null,
-    data: { version: 1, startData: {}, resultData: { ...(error ? { error } : {}), runData: Object.fromEntries(runs), ...(last ? { lastNodeExecuted: last } : {}) } },
+    data: { version: 1, startData: {}, ...(redactionInfo ? { redactionInfo } : {}), resultData: { ...(error ? { error } : {}), runData: Object.fromEntries(runs), ...(last ? { lastNodeExecuted: last } : {}) } },
     workflowData: { id: workflow, name, nodes, connections: connections(edges), settings: {} },
   };
   writeFileSync(join(folder, `${id}.json`), JSON.stringify(body));
@@ -75,7 +76,7 @@ function invoices() {
     node('Is paid?', 'if', [440, 0]),
     node('Add VAT', 'set', [660, -100]),
     node('Create invoices', 'httpRequest', [880, -100], {
-      method: 'POST', url: 'https://billing.example.com/v2/invoices', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}',
+      method: 'POST', url: 'https://billing.example.com/v2/invoices', sendBody: true, specifyBody: 'json', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}',
       sendHeaders: true, headerParameters: { parameters: [{ name: 'X-Api-Key', value: 'k-123456' }, { name: 'X-Shop', value: 'north' }] },
     }),
     node('Notify sales', 'slack', [1100, -100]),
@@ -210,6 +211,13 @@ function many() {
   write('1005', { workflow: 'wfMany', name: 'Many steps', nodes, edges, runs, start: START, stop: START + 1500, error, last: name(1499) });
 }
 
+function redacted() {
+  const nodes = [node('Start', 'manualTrigger', [0, 0]), node('Read', 'set', [220, 0])];
+  const runs = nodes.map(({ name }, i) => [name, [run(START + i, 1, i, i ? [['Start', 0, 0]] : [], [[{ json: {} }]])]]);
+  write('1006', { workflow: 'wfSecret', name: 'Secret', nodes, edges: [['Start', 0, 'Read']], runs, start: START, stop: START + 2, redactionInfo: { isRedacted: true } });
+}
+
+redacted();
 invoices();
 subscriptions();
 attack();

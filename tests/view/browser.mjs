@@ -30,7 +30,10 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** A test on a fresh page at an address; it fails if the page reports an error. */
+/**
+ * A test on a fresh page at an address; it fails if the page reports an error, but for those that `complaints` matches. `prepare` is
+ * called before the page is opened, which is then only waited for if it `isReady`.
+ */
 export function check(name, address, run, options = {}) {
   if (ONLY && !ONLY.test(name)) return;
   test(name, { timeout: options.timeout ?? 120_000 }, async () => {
@@ -48,9 +51,9 @@ export function check(name, address, run, options = {}) {
       await enter(context);
       if (options.prepare) await options.prepare(page);
       await page.goto(PAGE + address);
-      if (!options.prepare) await ready(page);
+      if (!options.prepare || options.isReady) await ready(page);
       await run(page, context);
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(complaints.filter((text) => !options.complaints?.test(text)), []);
     } finally {
       await context.close();
     }
@@ -89,4 +92,20 @@ export const text = (page) => page.locator('main').innerText();
 export async function arrives(page, pattern) {
   await page.waitForFunction((source) => new RegExp(source).test(decodeURIComponent(location.hash.replaceAll('+', ' '))), pattern.source);
   await ready(page);
+}
+
+/** Lets the calls of a tool be answered with this response. */
+export async function answers(page, tool, response) {
+  await page.route('**/view/call', (route) => (route.request().postData().includes(`"${tool}"`)
+    ? route.fulfill({ contentType: 'application/x-ndjson', ...response }) : route.fallback()));
+}
+
+/** Changes what a tool returns. */
+export async function changes(page, tool, change) {
+  await page.route('**/view/call', async (route) => {
+    if (!route.request().postData().includes(`"${tool}"`)) return route.fallback();
+    const lines = (await (await route.fetch()).text()).trim().split('\n');
+    const { result } = JSON.parse(lines.at(-1));
+    return route.fulfill({ contentType: 'application/x-ndjson', body: `${JSON.stringify({ result: change(result) })}\n` });
+  });
 }

@@ -27,8 +27,28 @@ check('what is running and waiting, until when, and what ends', '#/', async (pag
   const now = page.locator('.now');
   assert.match(await now.innerText(), /Running Invoices #\d+ running for \d/);
   assert.match(await now.innerText(), /Waiting Invoices #\d+ waits until \d+ \w+ 2099/);
+  const link = await now.locator('a').first().elementHandle();
   const before = await now.innerText();
   await page.waitForFunction((text) => document.querySelector('.now').innerText !== text, before, { timeout: 5000 });
+  assert.ok(await link.evaluate((element) => element.isConnected), 'a click or a selection is not lost');
+});
+
+check('what is new replaces the list once it is there', '#/', async (page) => {
+  const rows = page.locator('.list tbody tr');
+  const before = await rows.count();
+  await page.evaluate(() => {
+    globalThis.least = Infinity;
+    const body = document.querySelector('.list tbody');
+    new MutationObserver(() => { globalThis.least = Math.min(globalThis.least, body.rows.length); }).observe(body, { childList: true });
+  });
+  await rows.nth(3).locator('a.cover').focus();
+  const href = await page.evaluate(() => document.activeElement.getAttribute('href'));
+  const again = page.waitForResponse((response) => response.request().postData()?.includes('"limit":50'));
+  await page.getByRole('button', { name: 'Refresh' }).evaluate((button) => button.click());
+  await again;
+  await page.waitForFunction(() => globalThis.least < Infinity);
+  assert.equal(await page.evaluate(() => globalThis.least), before);
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('href')), href);
 });
 
 check('a search over all executions, from the slash to the item', '#/', async (page) => {
@@ -36,7 +56,7 @@ check('a search over all executions, from the slash to the item', '#/', async (p
   await page.keyboard.type('order 4711');
   await page.keyboard.press('Enter');
   await arrives(page, /q=order 4711/);
-  assert.match(await page.locator('.found-all').innerText(), /Found in 1 of 203 executions .*all were searched/s);
+  assert.match(await page.locator('.found-all').innerText(), /Found in 1 of 203 executions .*nothing is left to search/s);
   assert.equal(await page.locator('.groups').isVisible(), false);
   await page.locator('.found-all tbody a').click();
   await arrives(page, /view=search&q=order 4711/);

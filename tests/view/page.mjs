@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { AXE, NARROW, PAGE, SHOTS, arrives, check, hash, ready, settled, text } from './browser.mjs';
+import { AXE, NARROW, PAGE, SHOTS, answers, arrives, changes, check, hash, ready, settled, text } from './browser.mjs';
 
-const [FAILING, RUNS, ATTACK, AGENT, MANY] = ['1001', '1002', '1003', '1004', '1005'];
+const [FAILING, RUNS, ATTACK, AGENT, MANY, REDACTED] = ['1001', '1002', '1003', '1004', '1005', '1006'];
 
 /** Every view, as an address. */
 const VIEWS = {
@@ -101,6 +101,45 @@ check('nothing unusual, and what was looked at', `#/${AGENT}`, async (page) => {
   assert.match(await text(page), /Nothing unusual was found\. No node failed and went on/);
 });
 
+check('nothing unusual, but the values were not looked at: n8n redacted them', `#/${REDACTED}`, async (page) => {
+  await page.waitForSelector('.unseen-values');
+  assert.doesNotMatch(await text(page), /no value differs/);
+  assert.match(await text(page), /Nothing unusual was found\. No node failed.*leads on\.\s+Values were not examined\. n8n redacted the data/);
+  for (const address of ['view=search&q=x', 'view=odd', 'node=Read&tab=fields', 'view=compare&with=1000']) {
+    await page.goto(`${PAGE}#/${REDACTED}?${address}`);
+    await ready(page);
+    assert.match(await page.locator('.notice').allInnerTexts().then((all) => all.slice(1).join(' ')), /redacted/, address);
+    assert.doesNotMatch(await text(page), /Nothing found|No value stands out|have no fields/, address);
+  }
+});
+
+check('what cannot be read is said, and read again', '#/1000', async (page) => {
+  await page.waitForSelector('.notice.failed');
+  assert.match(await page.locator('.notice.failed').innerText(), /It could not be examined further\. n8n-lens answered with status 503\./);
+  await page.unroute('**/view/call');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.waitForSelector('.finding-box');
+}, { prepare: (page) => answers(page, 'view_findings', { status: 503, body: '' }), complaints: /503/ });
+
+check('above 50 MB: what the first picture knows stays beside the offer to look for more', `#/${RUNS}`, async (page) => {
+  assert.match(await page.locator('.finding-box').innerText(), /Charge card: 2 runs failed, and it went on/);
+  assert.equal(await page.getByRole('button', { name: 'Look for the cause' }).count(), 1);
+  await page.getByRole('button', { name: 'Look for the cause' }).click();
+  await settled(page);
+  assert.equal(await page.getByRole('button', { name: 'Look for the cause' }).count(), 0);
+  assert.match(await page.locator('.finding-box').innerText(), /Charge card: 2 runs failed, and it went on/);
+}, { prepare: (page) => changes(page, 'view_overview', (overview) => ({ ...overview, isNear: false })), isReady: true });
+
+check('a retry is compared with what it retries', `#/${FAILING}`, async (page) => {
+  await settled(page);
+  await page.getByRole('link', { name: 'Compare with what it retries' }).click();
+  await arrives(page, /view=compare/);
+  assert.equal(await page.locator('input[name=with]').getAttribute('placeholder'), 'what it retries');
+}, {
+  prepare: (page) => changes(page, 'view_overview', (overview) => ({ ...overview, execution: { ...overview.execution, retryOf: '1000' } })),
+  isReady: true,
+});
+
 check('item 40,000 of 50,000: only the rows in sight exist', `#/${FAILING}?node=Get+orders`, async (page) => {
   const table = page.getByRole('region', { name: 'Output items' });
   await table.evaluate((element) => { element.scrollTop = 40_000 * 28; });
@@ -162,6 +201,7 @@ check('the comparison with the last good execution', `#/${FAILING}`, async (page
 check('fields and odd values lead to their items', `#/${FAILING}?node=Get+orders&tab=fields`, async (page) => {
   await page.waitForSelector('.fields');
   assert.ok(await page.locator('.fields .bars .meter').count() > 4);
+  assert.match(await page.locator('.fields tr', { hasText: 'createdAt' }).innerText(), /2026-\d\d-\d\dT[\d:.]+Z – 2026-\d\d-\d\d/);
   await page.getByRole('link', { name: 'Odd values' }).click();
   await arrives(page, /view=odd/);
   await page.getByRole('row', { name: /CHF/ }).first().getByRole('link').click();
@@ -242,7 +282,7 @@ check('take it with you: JSON, a path, the link, curl without secrets; folding; 
   await ready(page);
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('curl'));
-  assert.equal(await clipboard(), "curl -X 'POST' 'https://billing.example.com/v2/invoices' -H 'X-Api-Key: ***' -H 'X-Shop: north' --data-raw '{{ { customer: $json.customer.name, total: $json.total } }}'");
+  assert.equal(await clipboard(), "curl -X 'POST' 'https://billing.example.com/v2/invoices' -H 'X-Api-Key: [redacted]' -H 'X-Shop: north' -H 'Content-Type: application/json' --data-raw '{{ { customer: $json.customer.name, total: $json.total } }}'");
 });
 
 check('all items as a file: of the output and of the input', `#/${FAILING}?node=Is+paid%3F`, async (page) => {
@@ -273,6 +313,30 @@ check('compare: both values of the first item that differs, and both items side 
   assert.equal(await page.locator('.both').first().locator('section').count(), 2);
   assert.deepEqual(await page.locator('.both mark').allInnerTexts(), ['"vatId": "DE1"'], 'only what differs is marked');
 });
+
+check('compare: a value that is null is there; an error is not a missing item', `#/${FAILING}?view=compare&with=1000`, async (page) => {
+  await page.waitForSelector('.both section .bad');
+  const row = page.locator('.differences tr', { hasText: 'First item that differs' });
+  assert.match(await row.first().innerText(), /\bnull\s+5$/);
+  assert.match(await row.nth(1).innerText(), /not there\s+5$/);
+  assert.match(await page.locator('.both .bad').first().innerText(), /status 503/);
+}, {
+  prepare: async (page) => {
+    const value = { item: 0, path: 'a', values: [null, 5] };
+    await answers(page, 'get_execution_by_node', { status: 503, body: '' });
+    await changes(page, 'compare_executions', (answer) => ({ ...answer, nodes: [{ nodeName: 'Get orders', value }, { nodeName: 'Add VAT', value: { ...value, only: 'other' } }] }));
+  },
+  isReady: true, complaints: /503/,
+});
+
+check('a file that cannot be made leaves the page where it is, and says why', `#/${FAILING}?node=Is+paid%3F`, async (page) => {
+  const menu = page.locator('.menu').nth(1);
+  await page.route('**/view/items?*', (route) => route.fulfill({ status: 422, contentType: 'application/json', body: '{"error":{"message":"One of the items has more than 1 MiB."}}' }));
+  await menu.locator('summary').click();
+  await menu.getByRole('link', { name: 'CSV' }).click();
+  await menu.getByText('One of the items has more than 1 MiB.').waitFor();
+  assert.equal(await page.locator('h1').innerText(), 'Nightly invoices');
+}, { complaints: /422/ });
 
 check('the strip above the time axis zooms, and its window moves', `#/${FAILING}`, async (page) => {
   const strip = await page.locator('.strip').boundingBox();
@@ -481,6 +545,93 @@ check('a tab that is followed by a key keeps the focus', `#/${FAILING}?node=Add+
   await arrives(page, /tab=fields/);
   assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Fields');
 });
+
+check('a select that is moved through by keys acts on Enter', '#/', async (page) => {
+  await page.locator('select[name=status]').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await hash(page), '#/');
+  await page.keyboard.press('Enter');
+  await arrives(page, /status=error/);
+  assert.equal(await page.evaluate(() => document.activeElement.name), 'status');
+});
+
+check('a chip that is followed keeps the focus', `#/${FAILING}?view=search&q=ORD-131337`, async (page) => {
+  await page.locator('.hits .chip').first().focus();
+  const name = await page.evaluate(() => document.activeElement.innerText);
+  await page.keyboard.press('Enter');
+  await arrives(page, /within=/);
+  assert.equal(await page.evaluate(() => document.activeElement.innerText), name);
+  await page.goto(`${PAGE}#/${FAILING}?node=Is+paid%3F`);
+  await ready(page);
+  await page.locator('.outputs a').nth(1).focus();
+  await page.keyboard.press('Enter');
+  await arrives(page, /out=1/);
+  assert.match(await page.evaluate(() => document.activeElement.className), /chip/);
+});
+
+check('back to the list: as far as it was read, and where it was', '#/', async (page) => {
+  const rows = page.locator('.list tbody tr');
+  await page.mouse.wheel(0, 100_000);
+  await page.waitForFunction(() => document.querySelectorAll('.list tbody tr').length > 50);
+  const [count, top] = [await rows.count(), await page.evaluate(() => { scrollTo(0, 900); return scrollY; })];
+  await rows.nth(20).getByRole('link').first().evaluate((link) => link.click());
+  await page.waitForFunction(() => document.querySelector('h1')?.innerText !== 'Executions');
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector('h1')?.innerText === 'Executions');
+  assert.equal(await rows.count(), count);
+  assert.ok(Math.abs(await page.evaluate(() => scrollY) - top) < 5);
+});
+
+check('what is typed before the first page arrives stays, and a key before the first picture harms nothing', '#/', async (page) => {
+  await page.locator('input[name=id]').fill('4711');
+  await page.evaluate(() => globalThis.release());
+  await ready(page);
+  assert.equal(await page.locator('input[name=id]').inputValue(), '4711');
+  await page.evaluate((address) => { globalThis.stall = 'view_overview'; location.hash = address; }, `#/${FAILING}`);
+  await page.waitForFunction(() => document.querySelector('[aria-busy]'));
+  for (const key of ['j', 'k', 'n', 'v', '+', 'Escape']) await page.keyboard.press(key);
+  await page.evaluate(() => globalThis.release());
+  await ready(page);
+  await page.keyboard.press('j');
+  await arrives(page, /node=/);
+}, {
+  prepare: (page) => page.addInitScript(() => {
+    globalThis.stall = 'list_executions';
+    const held = [];
+    const real = globalThis.fetch;
+    globalThis.release = () => { globalThis.stall = null; for (const go of held.splice(0)) go(); };
+    globalThis.fetch = (address, options) => (globalThis.stall && options?.body?.includes(globalThis.stall)
+      ? new Promise((resolve) => { held.push(() => resolve(real(address, options))); }) : real(address, options));
+  }),
+});
+
+check('without a store: failures in groups, and a search over all executions, one call after a click', '#/', async (page) => {
+  await page.getByRole('button', { name: 'Group the newest failures' }).click();
+  await page.waitForSelector('.groups > li');
+  await page.keyboard.press('/');
+  await page.keyboard.type('ORD-131337');
+  await page.keyboard.press('Enter');
+  await arrives(page, /q=ORD-131337/);
+  assert.match(await page.locator('.found-all').innerText(), /Found in \d+ of \d+ executions/);
+});
+
+check('a search over all executions: each reason why some were not searched', '#/?q=x', async (page) => {
+  assert.match(await page.locator('.found-all .foot').innerText(), /1 is redacted.* · 2 are deleted · 3 are too large and were not read · nothing is left to search/);
+}, {
+  prepare: (page) => answers(page, 'find_executions', { body: `${JSON.stringify({ result: { executions: [], searched: { executions: 4 }, notSearched: { redacted: 1, deleted: 2, tooLarge: 3 } } })}\n` }),
+  isReady: true,
+});
+
+check('what the page says itself is in the language of the page', '#/1000', async (page) => {
+  await page.waitForSelector('.notice.failed');
+  assert.match(await page.locator('.notice.failed').innerText(), /調べられませんでした。 n8n-lens がステータス 503 を返しました。/);
+}, { locale: 'ja-JP', prepare: (page) => answers(page, 'view_findings', { status: 503, body: '' }), complaints: /503/ });
+
+check('numbers in sentences are written as the reader writes them', `#/${FAILING}`, async (page) => {
+  await page.waitForSelector('.error-box .found');
+  assert.match(await page.locator('.error-box').innerText(), /Item 18\.719: currency is "CHF"; it is "EUR" in the other 29\.818/);
+}, { locale: 'de-DE' });
 
 check('progress in bytes, cancel, and again', `#/${FAILING}`, async (page) => {
   await page.waitForSelector('text=Read 10 MB of 79 MB');

@@ -154,8 +154,10 @@ pub(in crate::execution) struct Tally {
     pub starts: Starts,
     /// How long all runs took, ms.
     pub execution_time: u64,
-    /// Whether a run failed.
-    pub failed: bool,
+    /// How many runs failed.
+    pub failed_runs: u64,
+    /// The first of them.
+    pub first_failed: Option<u64>,
     crashed: bool,
     /// Boxed, since every node has one.
     last_status: Option<Box<str>>,
@@ -166,14 +168,22 @@ impl Tally {
     pub(in crate::execution) fn add(&mut self, run: RunHead) {
         self.starts.add(run.start);
         self.execution_time = self.execution_time.saturating_add(run.ms());
-        self.failed |= run.failed;
+        if run.failed {
+            self.failed_runs += 1;
+            self.first_failed.get_or_insert(run.index);
+        }
         self.crashed |= run.status.as_deref() == Some("crashed");
         self.last_status = run.status.map(String::into_boxed_str);
     }
 
+    /// Whether a run failed.
+    pub(in crate::execution) fn has_failed(&self) -> bool {
+        self.failed_runs > 0
+    }
+
     /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.
     pub(in crate::execution) fn status(&self) -> &str {
-        match (self.crashed, self.failed) {
+        match (self.crashed, self.has_failed()) {
             (true, _) => "crashed",
             (false, true) => "error",
             (false, false) => self.last_status.as_deref().unwrap_or("success"),

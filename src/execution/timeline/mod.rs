@@ -39,7 +39,7 @@ const NODES: usize = 1000;
 /// ]}}}}"#;
 /// let timeline = TimelineProjection { bars: 500, range: None }.read_from(&body[..])?;
 /// assert_eq!(timeline.range, Some((1_795_226_662_000.0, 1_795_226_662_110.0)));
-/// assert_eq!(timeline.nodes["Wait"].bars.iter().map(|bar| bar.items).collect::<Vec<_>>(), [2, 1]);
+/// assert_eq!(timeline.nodes["Wait"].iter().map(|bar| bar.items).collect::<Vec<_>>(), [2, 1]);
 /// # Ok::<_, n8n_lens::execution::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -58,19 +58,10 @@ pub struct Timeline {
     /// When the first run began and the last one ended, milliseconds since 1970, whatever range was requested. Runs
     /// that a retry has copied are not on the axis.
     pub range: Option<(f64, f64)>,
-    /// The runs of each node of the summary, by its name.
-    pub nodes: IndexMap<String, NodeTimeline>,
+    /// The runs of each node of the summary within the range, by its name, without those that a retry has copied.
+    pub nodes: IndexMap<String, Vec<Bar>>,
     /// The workflow that was executed.
     pub graph: Graph,
-}
-
-/// When a node ran.
-#[derive(Debug, Default)]
-pub struct NodeTimeline {
-    /// Its runs within the range, without the runs that a retry has copied.
-    pub bars: Vec<Bar>,
-    /// How many of all its runs failed.
-    pub failed_runs: u64,
 }
 
 impl Projection for TimelineProjection {
@@ -153,17 +144,10 @@ struct AllBars<'p> {
     projection: &'p TimelineProjection,
     /// The maximum number of bars of one node: fewer if there are many nodes.
     most: usize,
-    nodes: IndexMap<String, OnAxis>,
+    nodes: IndexMap<String, Bars>,
     range: Option<(f64, f64)>,
     /// How many bars there are.
     count: usize,
-}
-
-/// A node on the axis.
-#[derive(Default)]
-struct OnAxis {
-    bars: Bars,
-    failed_runs: u64,
 }
 
 impl<'p> AllBars<'p> {
@@ -173,15 +157,12 @@ impl<'p> AllBars<'p> {
     }
 
     fn begin_node(&mut self, node: &str) {
-        if let Some(before) = self.nodes.insert(node.to_owned(), OnAxis::default()) {
-            self.count -= before.bars.len();
+        if let Some(before) = self.nodes.insert(node.to_owned(), Bars::default()) {
+            self.count -= before.len();
         }
     }
 
     fn add_run(&mut self, node: &str, run: &RunHead, flow: &RunFlow, copied: bool) {
-        if let Some(node) = self.nodes.get_mut(node) {
-            node.failed_runs += u64::from(run.failed);
-        }
         let start = run.start.ms().filter(|start| start.is_finite() && !copied);
         let Some(from) = start else { return };
         let to = from + run.ms() as f64;
@@ -196,28 +177,28 @@ impl<'p> AllBars<'p> {
     fn add(&mut self, node: &str, bar: Bar) {
         let most = self.most;
         let Some(node) = self.nodes.get_mut(node) else { return };
-        let before = node.bars.len();
-        node.bars.add(bar, most);
-        self.count = self.count + node.bars.len() - before;
+        let before = node.len();
+        node.add(bar, most);
+        self.count = self.count + node.len() - before;
         while self.count > BARS && self.most > 2 {
             self.most /= 2;
-            self.nodes.values_mut().for_each(|node| node.bars.shrink(self.most));
-            self.count = self.nodes.values().map(|node| node.bars.len()).sum();
+            self.nodes.values_mut().for_each(|node| node.shrink(self.most));
+            self.count = self.nodes.values().map(|node| node.len()).sum();
         }
     }
 
     fn remove(&mut self, node: &str) {
         if let Some(left_out) = self.nodes.swap_remove(node) {
-            self.count -= left_out.bars.len();
+            self.count -= left_out.len();
         }
     }
 
     /// The nodes of the summary.
-    fn into_nodes(mut self, summary: &Summary) -> IndexMap<String, NodeTimeline> {
-        let nodes = summary.nodes.iter().filter_map(|NodeSummary { name, .. }| {
-            let node = self.nodes.swap_remove(name)?;
-            Some((name.clone(), NodeTimeline { bars: node.bars.into_bars(), failed_runs: node.failed_runs }))
-        });
+    fn into_nodes(mut self, summary: &Summary) -> IndexMap<String, Vec<Bar>> {
+        let nodes = summary
+            .nodes
+            .iter()
+            .filter_map(|NodeSummary { name, .. }| Some((name.clone(), self.nodes.swap_remove(name)?.into_bars())));
         nodes.collect()
     }
 }

@@ -21,6 +21,9 @@ pub(in crate::tools) struct FirstValue {
     path: String,
     /// `null` for an execution that lacks the value.
     values: [Option<Box<RawValue>>; 2],
+    /// The only execution that has it, if the other one lacks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only: Option<&'static str>,
 }
 
 impl FirstValue {
@@ -34,6 +37,11 @@ impl FirstValue {
             item: place.item,
             path: shorten(path, path_chars.min(CUT_NAME_CHARS)),
             values: [value(this), value(other)],
+            only: match (this, other) {
+                (Some(_), None) => Some("this"),
+                (None, Some(_)) => Some("other"),
+                _ => None,
+            },
         }
     }
 }

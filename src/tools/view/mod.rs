@@ -8,13 +8,32 @@ mod findings;
 pub mod items;
 pub mod view_draft;
 pub mod view_findings;
+pub mod view_node;
 pub mod view_overview;
 pub mod view_summary;
+pub mod view_talk;
 pub mod view_timeline;
 pub mod view_trend;
 
-use super::Tool;
+use super::{Context, Tool};
+use crate::toolkit::Locale;
 
 /// The calls that only the page offers.
-pub static CALLS: [&Tool; 5] =
-    [&view_overview::TOOL, &view_findings::TOOL, &view_timeline::TOOL, &view_trend::TOOL, &view_draft::TOOL];
+pub static CALLS: [&Tool; 7] = [
+    &view_overview::TOOL,
+    &view_findings::TOOL,
+    &view_node::TOOL,
+    &view_talk::TOOL,
+    &view_timeline::TOOL,
+    &view_trend::TOOL,
+    &view_draft::TOOL,
+];
+
+/// The language that a page asks for.
+pub fn locale(language: Option<&str>, context: &Context) -> Locale {
+    match language {
+        Some("en") => Locale::En,
+        Some("ja") => Locale::Ja,
+        _ => context.locale,
+    }
+}

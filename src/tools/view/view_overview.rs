@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::bars::{BARS, Bars, ShownBar};
-use super::findings::{NodeFlow, SENT_AGAIN, Sentence, of_flow};
-use super::view_findings::locale;
+use super::findings::{SENT_AGAIN, Sentence, of_flow};
+use super::locale;
 use crate::execution::graph::{Graph, GraphNode, Link};
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::execution::timeline::{NodeTimeline, Timeline, TimelineProjection};
+use crate::execution::timeline::{Bar, Timeline, TimelineProjection};
 use crate::execution::{Children, ErrorItems};
 use crate::json::{CUT_NAME_CHARS, Projection, cut_name, shorten_name};
 use crate::n8n::Progress;
@@ -38,9 +38,6 @@ arguments! {
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT,
     }
 }
-
-/// The most sentences that are sent; the others are counted.
-const FINDINGS: usize = 5;
 
 /// Characters shown of the texts of an error.
 const ERROR_CHARS: usize = 4000;
@@ -72,8 +69,6 @@ struct Overview {
     /// Findings that may not be intended, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     findings: Vec<Sentence>,
-    #[serde(skip_serializing_if = "is_zero")]
-    more_findings: u64,
     /// Whether more can be asked without making n8n send a large execution again.
     is_near: bool,
 }
@@ -185,25 +180,16 @@ impl Overview {
         let execution = Head::new(&summary);
         summary.nodes.sort_by_key(|node| node.position);
         let in_graph: HashMap<_, _> = graph.nodes.iter().map(|node| (&*node.name, node)).collect();
-        let (ended, mut findings) = (summary.error.is_some(), Vec::new());
+        let findings = of_flow(&summary.nodes, summary.error.as_ref(), locale);
         let nodes = summary.nodes.into_iter().map(|node| {
-            let on_axis = nodes.swap_remove(&node.name).unwrap_or_default();
+            let bars = nodes.swap_remove(&node.name).unwrap_or_default();
             let in_graph = in_graph.get(&*node.name).copied();
-            let first_failed = on_axis.bars.iter().find(|bar| bar.failed > 0).map_or(0, |bar| bar.run);
-            let flow = NodeFlow {
-                summary: &node,
-                failed: Some((on_axis.failed_runs, first_failed)),
-                labels: in_graph.map(|node| &*node.output_labels).unwrap_or_default(),
-            };
-            findings.extend(of_flow(&flow, ended, locale));
-            ShownNode::new(node, on_axis, in_graph, start)
+            ShownNode::new(node, bars, in_graph, start)
         });
         let nodes = nodes.collect();
-        let more_findings = findings.len().saturating_sub(FINDINGS) as u64;
-        findings.truncate(FINDINGS);
         let is_near = is_near || execution.bytes.is_none_or(|bytes| bytes <= SENT_AGAIN);
         let (more_nodes, graph) = (summary.left_out.nodes, ShownGraph::new(graph));
-        Self { execution, start, end, nodes, more_nodes, graph, findings, more_findings, is_near }
+        Self { execution, start, end, nodes, more_nodes, graph, findings, is_near }
     }
 }
 
@@ -234,7 +220,7 @@ impl Head {
 }
 
 impl ShownNode {
-    fn new(node: NodeSummary, on_axis: NodeTimeline, in_graph: Option<&GraphNode>, start: f64) -> Self {
+    fn new(node: NodeSummary, bars: Vec<Bar>, in_graph: Option<&GraphNode>, start: f64) -> Self {
         let Children { ids, total } = node.children;
         // A summary omits the outputs of a node that has only one.
         let outputs = if node.outputs.is_empty() && node.items > 0 { vec![node.items] } else { node.outputs };
@@ -243,10 +229,10 @@ impl ShownNode {
             node_type: node.node_type,
             status: node.status,
             runs: node.runs,
-            failed_runs: on_axis.failed_runs,
+            failed_runs: node.failed_runs,
             input_items: node.taken,
             outputs,
-            output_labels: in_graph.map(|node| node.output_labels.clone()).unwrap_or_default(),
+            output_labels: node.output_labels,
             ms: node.execution_time,
             unconnected: node.unconnected,
             error_items: node.error_items.map(|items| ShownErrorItems::new(&items)),
@@ -255,7 +241,7 @@ impl ShownNode {
             more_sub_executions: total.saturating_sub(ids.len() as u64),
             sub_executions: ids,
             disabled: in_graph.is_some_and(|node| node.disabled),
-            bars: on_axis.bars.into_iter().map(|bar| ShownBar { bar, start }).collect(),
+            bars: bars.into_iter().map(|bar| ShownBar { bar, start }).collect(),
         }
     }
 }

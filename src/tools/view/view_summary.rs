@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::findings::{Asked, NodeFlow, SENT_AGAIN, Sentence, nothing_unusual, of_flow};
+use super::findings::{Asked, Cause, SENT_AGAIN, Sentence, Wording, of_flow};
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::json::Projection;
 use crate::n8n::Progress;
-use crate::toolkit::{ArgumentError, Arguments, FromArguments, Locale};
+use crate::toolkit::{ArgumentError, Arguments, Audience, FromArguments, Locale};
 use crate::tools::executions::get_execution::{self, GetExecution};
 use crate::tools::executions::{execution, summary_answer};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -37,6 +37,7 @@ struct Known {
     flow: Vec<Sentence>,
     /// The node that ended the execution, if it ran, and the text of its error.
     failed: Option<(String, String)>,
+    retry_of: Option<String>,
     is_success: bool,
     /// Nodes whose outliers say nothing new.
     known: HashSet<String>,
@@ -45,10 +46,7 @@ struct Known {
 
 impl Known {
     fn of(summary: &Summary) -> Self {
-        let ended = summary.error.is_some();
         let nodes = || summary.nodes.iter();
-        let flow =
-            nodes().flat_map(|summary| of_flow(&NodeFlow { summary, failed: None, labels: &[] }, ended, Locale::En));
         let error = summary.error.as_ref();
         let failed = error.and_then(|error| {
             let name = error.node_name.as_ref().filter(|name| nodes().any(|node| &node.name == *name))?;
@@ -56,11 +54,12 @@ impl Known {
             Some((name.clone(), said.collect::<Vec<_>>().join("\n")))
         });
         Self {
-            flow: flow.collect(),
+            flow: of_flow(nodes(), summary.error.as_ref(), Locale::En),
             failed,
+            retry_of: summary.header.retry_of.clone(),
             is_success: summary.header.status.as_deref() == Some("success") && !summary.nodes.is_empty(),
             known: nodes()
-                .filter(|node| node.failed || node.error_items.is_some())
+                .filter(|node| node.failed_runs > 0 || node.error_items.is_some())
                 .map(|node| node.name.clone())
                 .collect(),
             bytes: summary.header.json_size_bytes.unwrap_or_default(),
@@ -83,7 +82,7 @@ impl ToolCall for ViewSummary {
             context: &context,
             id: &execution.id,
             ignore_size_limit: execution.ignore_size_limit,
-            locale: Locale::En,
+            wording: Wording { locale: Locale::En, audience: Audience::Terminal },
         };
         let findings = findings(&asked, known, looks).await;
         let next = next(source.own_id(&execution.id).as_deref(), &findings);
@@ -93,24 +92,13 @@ impl ToolCall for ViewSummary {
 
 /// All sentences about an execution.
 async fn findings(asked: &Asked<'_>, known: Known, looks: bool) -> Vec<Sentence> {
-    let Known { mut flow, failed, is_success, known, .. } = known;
-    match failed {
-        Some((node, said)) if looks => {
-            let mut cause = asked.of_failure(&node, &[&said]).await;
-            if asked.context.executions().own_id(asked.id).is_some() {
-                cause.edited = asked.edited().await;
-            }
-            cause.into_sentences().chain(flow).collect()
-        }
-        None if looks && is_success => {
-            flow.extend(asked.of_success(&known).await.into_sentences());
-            if flow.is_empty() {
-                flow.push(nothing_unusual(Locale::En));
-            }
-            flow
-        }
-        _ => flow,
-    }
+    let Known { flow, failed, retry_of, is_success, known, .. } = known;
+    let cause = match failed {
+        Some((node, said)) if looks => asked.of_failure(&node, &said, retry_of.as_deref()).await,
+        None if looks && is_success => asked.of_success(&known).await,
+        _ => Ok(Cause::default()),
+    };
+    cause.unwrap_or_else(|error| asked.wording.not_read(&error)).with(flow)
 }
 
 /// The command that shows more.

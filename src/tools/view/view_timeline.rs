@@ -56,8 +56,8 @@ impl ToolCall for ViewTimeline {
 }
 
 fn compose(timeline: Timeline, start: f64, from: u64, to: u64) -> String {
-    let nodes = timeline.nodes.into_iter().filter(|(_, node)| !node.bars.is_empty());
+    let nodes = timeline.nodes.into_iter().filter(|(_, bars)| !bars.is_empty());
     let shown = |bars: Vec<_>| bars.into_iter().map(|bar| ShownBar { bar, start }).collect();
-    let nodes = nodes.map(|(name, node)| (cut_name(name), shown(node.bars))).collect();
+    let nodes = nodes.map(|(name, bars)| (cut_name(name), shown(bars))).collect();
     success("", &TimelinePart { from, to, nodes })
 }

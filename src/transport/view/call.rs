@@ -20,7 +20,8 @@ use tokio::sync::{mpsc, watch};
 use super::Page;
 use crate::n8n::{Progress, Stage};
 use crate::toolkit::{Audience, answer};
-use crate::tools::Tool;
+use crate::tools::view::locale;
+use crate::tools::{Context, Tool};
 use crate::transport::rest;
 
 /// The shortest time between two lines of progress.
@@ -55,7 +56,7 @@ pub(super) async fn call(State(page): State<Arc<Page>>, headers: HeaderMap, body
         Err(error) => return error.into_response(),
     };
     match page.toolbox.find(&call.tool) {
-        Ok(tool) => start(page, tool, call.arguments),
+        Ok(tool) => start(page.context.clone(), page, tool, call.arguments),
         Err(error) => rest::Error::from(error).into_response(),
     }
 }
@@ -67,6 +68,8 @@ struct Proof {
     id: String,
     /// Whether the person has read what this creates in n8n, and agreed.
     confirmed: bool,
+    /// The language of the page: `en` or `ja`.
+    language: Option<String>,
 }
 
 impl rest::Request for Proof {
@@ -91,26 +94,36 @@ pub(super) async fn prove(State(page): State<Arc<Page>>, headers: HeaderMap, bod
         Ok(Proof { confirmed: false, .. }) => {
             rest::Error::Format("A proof must be confirmed first.".to_owned()).into_response()
         }
-        Ok(Proof { id, .. }) => start(page, prover, Map::from_iter([("id".to_owned(), id.into())])),
+        Ok(Proof { id, language, .. }) => {
+            let locale = locale(language.as_deref(), &page.context);
+            let context = Arc::new(Context { locale, ..(*page.context).clone() });
+            start(context, page, prover, Map::from_iter([("id".to_owned(), id.into())]))
+        }
         Err(error) => error.into_response(),
     }
 }
 
-/// The lines of a running call.
-fn start(page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>) -> Response {
+/// The lines of a call that runs.
+fn start(context: Arc<Context>, page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>) -> Response {
     let (sender, mut lines) = mpsc::channel(4);
-    tokio::spawn(run(page, tool, arguments, sender));
+    tokio::spawn(run(context, page, tool, arguments, sender));
     let lines = stream::poll_fn(move |context| lines.poll_recv(context).map(|line| line.map(Ok::<_, std::io::Error>)));
     let headers = [(CONTENT_TYPE, "application/x-ndjson"), (CACHE_CONTROL, "no-store")];
     (headers, Body::from_stream(lines)).into_response()
 }
 
-async fn run(page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>, lines: mpsc::Sender<Bytes>) {
+async fn run(
+    context: Arc<Context>,
+    page: Arc<Page>,
+    tool: &'static Tool,
+    arguments: Map<String, Value>,
+    lines: mpsc::Sender<Bytes>,
+) {
     let (progress, stages) = Progress::watched();
     let outcome = tokio::select! {
         () = lines.closed() => return,
         () = report(stages, &lines) => return,
-        outcome = rest::run(tool, page.context.clone(), arguments, progress, &page.shutdown) => outcome,
+        outcome = rest::run(tool, context, arguments, progress, &page.shutdown) => outcome,
     };
     let last = match outcome {
         Ok(answer) => result(&answer),

@@ -153,5 +153,5 @@ impl Answer<'_> {
 
 /// The first node that failed, in the order of execution.
 fn failed_node(nodes: &[NodeSummary]) -> Option<&String> {
-    nodes.iter().find(|node| node.failed).map(|node| &node.name)
+    nodes.iter().find(|node| node.failed_runs > 0).map(|node| &node.name)
 }

@@ -93,7 +93,7 @@ impl<'d> Told<'d> {
     fn is_unusual(&self) -> bool {
         let node = self.summary;
         let is_split = |telling: Option<Telling>| matches!(telling, Some(Telling::Kinds | Telling::Repeated));
-        node.failed
+        node.failed_runs > 0
             || node.error_items.is_some()
             || node.empty_runs > 0
             || !flow::unconnected(node, self.described).is_empty()

@@ -8,6 +8,7 @@ use super::{NodeQuery, Output};
 use crate::budget::{self, Entry, Ladder, Page, PageLimits};
 use crate::execution::Run;
 use crate::execution::node::{Input, Node};
+use crate::execution::{STACK_LINES, shorten_stack, unescape_texts};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
 use crate::secrets::redact;
 use crate::toolkit::Locale;
@@ -162,7 +163,12 @@ impl<'a> Answer<'a> {
 
     /// The run's error, if there is one.
     fn error(&self) -> Vec<Entry> {
-        self.run.error.iter().map(|value| Entry { value: value.clone(), tag: None }).collect()
+        let mut error = self.run.error.clone();
+        error.iter_mut().for_each(|error| match self.query.for_people {
+            true => unescape_texts(error),
+            false => shorten_stack(error, STACK_LINES),
+        });
+        error.into_iter().map(|value| Entry { value, tag: None }).collect()
     }
 
     /// The node's parameters, if they are an object.

@@ -37,7 +37,7 @@ pub static TOOL: Tool = Tool {
 };
 
 arguments! {
-    struct GetExecutionByNode {
+    pub(in crate::tools) struct GetExecutionByNode {
         id: Id = ID,
         node_name: Text = "The node's name, exactly as get_execution shows it.",
         run_index: Option<Index> = "Which of the node's runs, from 0.",
@@ -65,6 +65,8 @@ pub struct NodeQuery {
     pub rows: bool,
     /// The token budget, not counting the source mark.
     pub max_tokens: usize,
+    /// Whether people read the error: then all of its stack is shown, and JSON in its texts as it was before it was put into a string.
+    pub for_people: bool,
     /// Whether the values of known secret keys in items are masked.
     pub redact: bool,
     /// The language of the message.
@@ -74,7 +76,16 @@ pub struct NodeQuery {
 impl NodeQuery {
     /// The items of inputs and outputs, unmasked, with messages in English, within `max_tokens`.
     pub fn new(projection: NodeProjection, max_tokens: usize) -> Self {
-        Self { projection, output: None, part: Part::Both, rows: false, max_tokens, redact: false, locale: Locale::En }
+        Self {
+            projection,
+            output: None,
+            part: Part::Both,
+            rows: false,
+            max_tokens,
+            for_people: false,
+            redact: false,
+            locale: Locale::En,
+        }
     }
 }
 
@@ -96,7 +107,7 @@ words! {
 
 words! {
     /// How items are shown.
-    enum Format {
+    pub(in crate::tools) enum Format {
         Items = "items",
         Rows = "rows",
     }
@@ -114,6 +125,23 @@ impl Part {
 
 impl ToolCall for GetExecutionByNode {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let (answer, ()) = self.answer(&context, &progress, false, |_| ()).await?;
+        Ok(answer)
+    }
+}
+
+impl GetExecutionByNode {
+    /// The answer, for agents or for people, and what is made of what was read for it.
+    ///
+    /// # Errors
+    /// As of the tool.
+    pub(in crate::tools) async fn answer<T: Send + 'static>(
+        self,
+        context: &Context,
+        progress: &Progress,
+        for_people: bool,
+        also: impl FnOnce(Option<&Node>) -> T + Send + 'static,
+    ) -> Result<(String, T), Error> {
         let execution = execution(self.id, self.ignore_data_size_limit);
         let query = NodeQuery {
             projection: NodeProjection {
@@ -126,18 +154,23 @@ impl ToolCall for GetExecutionByNode {
             part: self.part.unwrap_or_default(),
             rows: self.format == Some(Format::Rows),
             max_tokens: self.max_tokens - MARK_TOKENS,
+            for_people,
             redact: context.redact,
             locale: context.locale,
         };
-        let (source, request, progress) = (&context.executions(), &execution, &progress);
+        let (source, request) = (&context.executions(), &execution);
         let id = source.own_id(&execution.id);
         let read = move |projection| async move {
             let read = source.read(request, &projection, progress).await?;
             Ok(Read { view: read.view?, origin: read.origin })
         };
         let Read { view, origin } = read_view(&query.projection, read).await?;
-        // Counting tokens takes time: keep it off the download thread.
-        blocking(move || Ok(origin.mark(answer(&view, id.as_deref(), &query)?))).await
+        // Counting tokens takes time: not on the thread that downloads.
+        blocking(move || {
+            let answer = origin.mark(answer(&view, id.as_deref(), &query)?);
+            Ok((answer, also(view.node.as_ref())))
+        })
+        .await
     }
 }
 

@@ -131,10 +131,10 @@ impl SearchExecution {
         match (&query.text, &query.path) {
             (None, None) => Err(Error::argument("text", "or 'path' is missing: say which value to search.")),
             (Some(_), _) if is_missing => {
-                Err(Error::arguments("'is: missing' finds items without 'path': leave out 'text'."))
+                Err(Error::arguments("A missing value has no text: search for it by its path alone."))
             }
             (_, None) if is_missing => {
-                Err(Error::arguments("'is: missing' finds items without 'path': pass 'path', too."))
+                Err(Error::arguments("A missing value is found by its path: name the path, too."))
             }
             _ => Ok(query),
         }

@@ -30,7 +30,7 @@ impl Guidance {
         if summary.nodes.is_empty() {
             return Self::without_nodes(&summary.header, id, lengths);
         }
-        if let Some(failed) = summary.nodes.first().filter(|node| node.failed) {
+        if let Some(failed) = summary.nodes.first().filter(|node| node.failed_runs > 0) {
             return Self::of_node(ANY_NODE, id, failed, lengths);
         }
         if let Some(unfinished) = Self::unfinished(summary, id, lengths) {

@@ -249,7 +249,7 @@ fn statistics(summary: &Summary) -> Statistics {
         total_nodes: summary.total_nodes,
         executed_nodes: nodes.len(),
         successful_nodes: nodes.iter().filter(|node| node.status == "success").count(),
-        failed_nodes: nodes.iter().filter(|node| node.failed).count(),
+        failed_nodes: nodes.iter().filter(|node| node.failed_runs > 0).count(),
         total_items_processed: summary.processed(),
     }
 }

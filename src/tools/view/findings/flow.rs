@@ -1,71 +1,165 @@
-//! What a node did with its items that may not be intended.
+//! What nodes did with their items that a person may not have meant.
 
 use serde_json::json;
 
-use super::sentence::{Sentence, counted, grouped, place};
-use super::unescaped;
+use super::sentence::{Sentence, counted, number, place};
+use crate::execution::Failure;
 use crate::execution::summary::NodeSummary;
 use crate::json::shorten;
 use crate::toolkit::Locale;
 
-/// A node as these sentences see it.
-pub(in crate::tools::view) struct NodeFlow<'a> {
-    pub summary: &'a NodeSummary,
-    /// How many of its runs failed, and the first of them, if that is known.
-    pub failed: Option<(u64, u64)>,
-    /// The labels that n8n gives its outputs.
-    pub labels: &'a [String],
+/// The most sentences; the others are counted.
+const MOST: usize = 5;
+
+/// The sentences about nodes, the most serious first. What `error` says of its node, and of a crash, is told elsewhere.
+pub(in crate::tools::view) fn of_flow<'n>(
+    nodes: impl IntoIterator<Item = &'n NodeSummary>,
+    error: Option<&Failure>,
+    locale: Locale,
+) -> Vec<Sentence> {
+    let mut nodes: Vec<_> = nodes.into_iter().map(|summary| Flow { summary, locale }).collect();
+    nodes.sort_by_key(|flow| flow.summary.position);
+    let is_told = |node: &NodeSummary| {
+        node.status == "crashed"
+            || error.is_some_and(|error| error.node_name.as_ref().is_none_or(|name| *name == node.name))
+    };
+    let failed = nodes.iter().filter(|flow| !is_told(flow.summary)).filter_map(|flow| flow.failed(error.is_some()));
+    let found = failed
+        .chain(nodes.iter().filter_map(Flow::error_items))
+        .chain(nodes.iter().flat_map(Flow::unconnected))
+        .chain(nodes.iter().filter_map(Flow::empty_runs));
+    let mut found: Vec<_> = found.collect();
+    let more = found.len().saturating_sub(MOST) as u64;
+    found.truncate(MOST);
+    if more > 0 {
+        found.push(Sentence::default().text(counted(locale, more, "ほか {} 件", "{} more", "{} more")));
+    }
+    found
 }
 
-/// The sentences about a node. `ended`: its failure ended the execution, which is reported elsewhere.
-pub(in crate::tools::view) fn of_flow(flow: &NodeFlow<'_>, ended: bool, locale: Locale) -> Vec<Sentence> {
-    let NodeFlow { summary, failed, labels } = flow;
-    let name = || Sentence::default().strong(&summary.name).text(": ");
-    let mut found = Vec::new();
-    if let Some((count, first)) = failed.filter(|(count, _)| *count > 0 && !ended) {
-        let words = counted(
-            locale,
-            count,
-            "{} ランが失敗し、そのまま続行しました",
-            "{} run failed, and it went on",
-            "{} runs failed, and it went on",
-        );
-        found.push(name().link(words, place(&summary.name, &json!({ "run": first }))));
-    } else if summary.failed && failed.is_none() && !ended {
-        let words = locale.choose("失敗し、そのまま続行しました", "it failed, and the execution went on");
-        found.push(name().link(words, place(&summary.name, &json!({}))));
+/// A node, and the language of its sentences.
+struct Flow<'n> {
+    summary: &'n NodeSummary,
+    locale: Locale,
+}
+
+impl Flow<'_> {
+    fn name(&self) -> Sentence {
+        Sentence::default().strong(&self.summary.name).text(": ")
     }
-    if let Some(items) = &summary.error_items {
+
+    /// `ended`: another node ended the execution.
+    fn failed(&self, ended: bool) -> Option<Sentence> {
+        let first = self.summary.first_failed?;
+        let (ja, one, many) = match ended {
+            true => ("{} ランも失敗しました", "{} run failed, too", "{} runs failed, too"),
+            false => (
+                "{} ランが失敗し、そのまま続行しました",
+                "{} run failed, and it went on",
+                "{} runs failed, and it went on",
+            ),
+        };
+        let words = counted(self.locale, self.summary.failed_runs, ja, one, many);
+        Some(self.name().link(words, place(&self.summary.name, &json!({ "run": first }))))
+    }
+
+    fn error_items(&self) -> Option<Sentence> {
+        let items = self.summary.error_items.as_ref()?;
         let words = counted(
-            locale,
+            self.locale,
             items.count,
             "{} 件が失敗し、そのまま続行しました:",
             "{} item failed, and it went on:",
             "{} items failed, and it went on:",
         );
         let first = &items.first;
-        let to = place(&summary.name, &json!({"run": first.run, "out": first.output, "item": first.item}));
-        let message = shorten(&unescaped(&first.message.cut(usize::MAX).0), 200);
-        found.push(name().link(words, to).text(format!(" {message}")));
+        let to = json!({"run": first.run, "out": first.output, "item": first.item});
+        let message = shorten(&first.message.cut(usize::MAX).0, 200);
+        Some(self.name().link(words, place(&self.summary.name, &to)).text(format!(" {message}")))
     }
-    // Items that a Filter discards lead nowhere on purpose.
-    let is_filter = summary.node_type.as_deref().is_some_and(|name| name.ends_with(".filter"));
-    for output in summary.unconnected.iter().filter(|_| !is_filter) {
-        let at = usize::try_from(*output).unwrap_or(usize::MAX);
-        let items = summary.outputs.get(at).copied().unwrap_or(if at == 0 { summary.items } else { 0 });
-        let words =
-            counted(locale, items, "{} 件に行き先がありません", "{} item leads nowhere", "{} items lead nowhere");
-        let label = labels.get(at).map_or_else(|| output.to_string(), |label| shorten(label, 30));
-        let after = locale.choose(format!("（出力「{label}」）"), format!("after the output “{label}”"));
-        found.push(name().link(words, place(&summary.name, &json!({ "out": output }))).text(format!(" {after}")));
+
+    fn unconnected(&self) -> impl Iterator<Item = Sentence> {
+        let NodeSummary { name, node_type, outputs, output_labels: labels, items, .. } = self.summary;
+        // What a Filter discards leads nowhere on purpose.
+        let is_filter = node_type.as_deref().is_some_and(|name| name.ends_with(".filter"));
+        self.summary.unconnected.iter().filter(move |_| !is_filter).map(move |output| {
+            let at = usize::try_from(*output).unwrap_or(usize::MAX);
+            let items = outputs.get(at).copied().unwrap_or(if at == 0 { *items } else { 0 });
+            let (ja, one, many) = ("{} 件に行き先がありません", "{} item leads nowhere", "{} items lead nowhere");
+            let words = counted(self.locale, items, ja, one, many);
+            let label = labels.get(at).map_or_else(|| output.to_string(), |label| shorten(label, 30));
+            let after = self.locale.choose(format!("（出力「{label}」）"), format!("after the output “{label}”"));
+            self.name().link(words, place(name, &json!({ "out": output }))).text(format!(" {after}"))
+        })
     }
-    if summary.empty_runs > 0 && summary.empty_runs < summary.runs {
-        let (empty, runs) = (grouped(summary.empty_runs), grouped(summary.runs));
-        let words = locale.choose(
-            format!("{runs} ラン中 {empty} が何も返しませんでした"),
-            format!("{empty} of {runs} runs returned nothing"),
+
+    fn empty_runs(&self) -> Option<Sentence> {
+        let NodeSummary { name, empty_runs, runs, .. } = self.summary;
+        (*empty_runs > 0 && empty_runs < runs).then(|| {
+            let (empty, runs) = (number(*empty_runs), number(*runs));
+            let words = self.locale.choose(
+                format!("{runs} ラン中 {empty} が何も返しませんでした"),
+                format!("{empty} of {runs} runs returned nothing"),
+            );
+            self.name().link(words, place(name, &json!({})))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::execution::summary::{Summary, SummaryProjection};
+    use crate::json::Projection;
+
+    /// An execution with nodes, each with its runs; the last one leads nowhere.
+    fn summary(nodes: Value, error: Value) -> Summary {
+        let names: Vec<_> = nodes.as_object().unwrap().keys().cloned().collect();
+        let link = |to: &str| json!({"main": [[], [{"node": to, "type": "main", "index": 0}]]});
+        let connections: Value =
+            names.windows(2).map(|pair| (pair[0].clone(), link(&pair[1]))).collect::<serde_json::Map<_, _>>().into();
+        let types: Vec<_> = names
+            .iter()
+            .map(|name| json!({"name": name, "type": "n8n-nodes-base.if", "onError": "continueRegularOutput"}))
+            .collect();
+        let body = json!({"id": "7", "status": if error.is_null() { "success" } else { "error" },
+            "data": {"resultData": {"runData": nodes, "error": error}},
+            "workflowData": {"nodes": types, "connections": connections}});
+        SummaryProjection.read_from(body.to_string().as_bytes()).unwrap()
+    }
+
+    fn run(index: u64, failed: bool, first: u64) -> Value {
+        let items: Vec<_> = (0..first).map(|_| json!({"json": {}})).collect();
+        let status = if failed { "error" } else { "success" };
+        json!({"executionIndex": index, "startTime": 1_795_226_662_000_u64 + index, "executionStatus": status, "data": {"main": [items, [{"json": {}}]]}})
+    }
+
+    #[test]
+    fn the_most_serious_comes_first_and_the_cause_is_told_elsewhere() {
+        let mut nodes = json!({
+            "Leads": [run(0, false, 2)], "Fails": [run(1, false, 0), run(2, true, 0), run(3, true, 0)],
+            "Ends": [run(4, true, 0)], "Last": [run(5, false, 0)],
+        });
+        let said = |summary: &Summary, locale| -> Vec<_> {
+            of_flow(&summary.nodes, summary.error.as_ref(), locale).iter().map(Sentence::plain).collect()
+        };
+        let error = json!({"message": "no", "node": {"name": "Ends"}});
+        let failed = summary(nodes.clone(), error);
+        let leads = "Leads: 2 items lead nowhere after the output “true”";
+        assert_eq!(said(&failed, Locale::En), ["Fails: 2 runs failed, too", leads]);
+        assert_eq!(
+            said(&failed, Locale::Ja),
+            ["Fails: 2 ランも失敗しました", "Leads: 2 件に行き先がありません （出力「true」）"]
         );
-        found.push(name().link(words, place(&summary.name, &json!({}))));
+        let good = summary(nodes.clone(), Value::Null);
+        let went_on = ["Fails: 2 runs failed, and it went on", "Ends: 1 run failed, and it went on"];
+        assert_eq!(said(&good, Locale::En), [&went_on[..], &[leads]].concat());
+        for at in 10..16 {
+            nodes[format!("More {at}")] = json!([run(at, false, 1)]);
+        }
+        let many = said(&summary(nodes, Value::Null), Locale::En);
+        assert_eq!((many.len(), &*many[1], &*many[5]), (6, went_on[1], "3 more"));
     }
-    found
 }

@@ -2,14 +2,17 @@
 
 mod cause;
 mod flow;
+mod request;
 mod sentence;
+mod wording;
 
 use serde::Serialize;
 
 pub(super) use self::cause::Asked;
-pub(super) use self::flow::{NodeFlow, of_flow};
+pub(super) use self::flow::of_flow;
+pub(super) use self::request::curl;
 pub(super) use self::sentence::Sentence;
-use crate::toolkit::Locale;
+pub(super) use self::wording::Wording;
 
 /// The largest stored execution, in bytes, that n8n may be asked for again unprompted: each question makes n8n send all of it.
 pub(super) const SENT_AGAIN: u64 = 50_000_000;
@@ -27,55 +30,26 @@ pub(super) struct Cause {
     /// The item that the node was working on, and its outliers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Sentence>,
-    /// Whether the workflow was edited since the last good run.
+    /// Whether the workflow was edited since the last good run, or since the one that it retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited: Option<Sentence>,
-    /// For a success: outliers.
+    /// Of a success: odd values, and what divides the items of a node.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<Sentence>,
+    /// Of a success: that nothing was found, if so, and what was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nothing: Option<Sentence>,
+    /// What was not looked at, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Sentence>,
 }
 
 impl Cause {
-    /// All of it, in the order in which it is read.
-    pub(super) fn into_sentences(self) -> impl Iterator<Item = Sentence> {
-        let Self { request, answered, items, edited, odd } = self;
-        request.into_iter().chain(answered).chain(items).chain(edited).chain(odd)
-    }
-}
-
-/// The statement that nothing was found, and what was examined.
-pub(super) fn nothing_unusual(locale: Locale) -> Sentence {
-    let (found, looked) = locale.choose(
-        (
-            "普通と違う点は見つかりませんでした。",
-            "失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっていて、ほとんどの値と違う値もありません。",
-        ),
-        (
-            "Nothing unusual was found.",
-            "No node failed and went on, every output with items leads on, and no value differs from almost all others.",
-        ),
-    );
-    Sentence::default().strong(found).text(format!(" {looked}"))
-}
-
-/// A text without the escapes of JSON inside a string: `500 - "{\"a\": 1}"` as `500 - {"a": 1}`.
-fn unescaped(text: &str) -> String {
-    /// Characters before the string.
-    const BEFORE: usize = 20;
-    let string = text.find('"').filter(|at| text[..*at].chars().count() <= BEFORE);
-    let inside = string.and_then(|at| Some((at, serde_json::from_str::<String>(&text[at..]).ok()?)));
-    inside.map_or_else(|| text.to_owned(), |(at, inside)| format!("{}{inside}", &text[..at]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_in_a_string_is_as_it_was_before() {
-        assert_eq!(unescaped(r#"500 - "{\"a\": 1}""#), r#"500 - {"a": 1}"#);
-        for text in ["plain", r#"a "quoted" word"#, r#"500 - "broken"#, ""] {
-            assert_eq!(unescaped(text), text);
-        }
+    /// All of it with the sentences about the flow of the items, in the order in which it is read.
+    pub(super) fn with(self, flow: Vec<Sentence>) -> Vec<Sentence> {
+        let Self { request, answered, items, edited, odd, nothing, unseen } = self;
+        let nothing = nothing.filter(|_| flow.is_empty());
+        let cause = request.into_iter().chain(answered).chain(items).chain(edited);
+        cause.chain(flow).chain(odd).chain(nothing).chain(unseen).collect()
     }
 }

@@ -56,12 +56,12 @@ impl Sentence {
         self
     }
 
-    /// As plain text.
+    /// As plain text, in English.
     pub(in crate::tools::view) fn plain(&self) -> String {
         let text = |part: &Part| match part {
             Part::Text(text) | Part::Strong(text) | Part::Code(text) | Part::Link { text, .. } => text.clone(),
         };
-        self.0.iter().map(text).collect()
+        grouped(&self.0.iter().map(text).collect::<String>())
     }
 
     /// The first node that it leads to.
@@ -83,23 +83,33 @@ pub(super) fn place(node: &str, more: &Value) -> Value {
     to
 }
 
-/// A number with commas between thousands, as both languages write it.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+/// Stands before and after a number, which its reader's locale groups.
+const NUMBER: char = '\u{1}';
+
+/// A number in a sentence.
+pub(super) fn number(number: u64) -> String {
+    format!("{NUMBER}{number}{NUMBER}")
+}
+
+/// A text with commas between the thousands of its numbers.
+fn grouped(text: &str) -> String {
     let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
+    for (at, piece) in text.split(NUMBER).enumerate() {
+        let is_number = at % 2 == 1 && piece.bytes().all(|byte| byte.is_ascii_digit());
+        for (at, char) in piece.chars().enumerate() {
+            if is_number && at > 0 && (piece.len() - at).is_multiple_of(3) {
+                grouped.push(',');
+            }
+            grouped.push(char);
         }
-        grouped.push(digit);
     }
     grouped
 }
 
-/// `one` for 1, otherwise `many`, with the number in place of `{}`; Japanese has only one form.
-pub(super) fn counted(locale: Locale, number: u64, ja: &str, one: &str, many: &str) -> String {
-    let form = locale.choose(ja, if number == 1 { one } else { many });
-    form.replacen("{}", &grouped(number), 1)
+/// `one` for 1, otherwise `many`, with the number in place of `{}`; Japanese knows one form.
+pub(super) fn counted(locale: Locale, count: u64, ja: &str, one: &str, many: &str) -> String {
+    let form = locale.choose(ja, if count == 1 { one } else { many });
+    form.replacen("{}", &number(count), 1)
 }
 
 #[cfg(test)]
@@ -108,8 +118,9 @@ mod tests {
 
     #[test]
     fn numbers_have_commas() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
+        for (count, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            let sentence = Sentence::default().text(number(count)).text(" of 1234").text("\u{1}");
+            assert_eq!(sentence.plain(), format!("{text} of 1234"));
         }
     }
 }

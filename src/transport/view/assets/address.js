@@ -82,7 +82,12 @@ export function to(changes) {
   return { href: link(changes), goes: changes };
 }
 
-/** Updates the addresses of such links after the state has changed. */
+/** The changes that lead to a node, or to a run, an output or an item of it, and keep nothing of where one was. */
+export function place(node, more = {}) {
+  return { node, tab: null, run: null, input: null, out: null, item: null, side: null, ...more };
+}
+
+/** Brings the addresses of such links up to date after the state has changed. */
 export function refreshLinks() {
   for (const anchor of document.querySelectorAll('a')) {
     if (anchor.goes) anchor.setAttribute('href', link(anchor.goes));

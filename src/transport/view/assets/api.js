@@ -1,6 +1,8 @@
 // The tools, which are the only source of the page: calls with progress that can be cancelled.
 
-/** The server's message about a call that has no answer. */
+import { language, t } from './words.js';
+
+/** What the server said about a call that has no answer. */
 export class Failure extends Error {}
 
 const ANSWERS = 80;
@@ -46,7 +48,7 @@ async function callOverHttp(tool, given, { signal, progress }) {
 
 /** Proves the draft of the workflow of an execution, after a person has confirmed it. Only over HTTP. */
 export async function prove(id, { signal, progress } = {}) {
-  return answered(await post('prove', JSON.stringify({ id, confirmed: true }), signal), progress);
+  return answered(await post('prove', JSON.stringify({ id, confirmed: true, language: language() }), signal), progress);
 }
 
 /** The result at the end of the lines of a response. */
@@ -56,25 +58,25 @@ async function answered(response, progress) {
     if (message.error) throw new Failure(message.error.message);
     if (message.result) return message.result;
   }
-  throw new Failure('The connection ended before the answer was complete. Try again.');
+  throw new Failure(t('connectionEnded'));
 }
 
-async function post(route, body, signal) {
+function post(route, body, signal) {
+  return accepted(route, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
+}
+
+/** The response, unless there is none, or it is a refusal. */
+async function accepted(route, options) {
   let response;
   try {
-    response = await fetch(route, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
+    response = await fetch(route, options);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new Failure('n8n-lens does not answer. Is it still running?');
+    throw new Failure(t('noServer'));
   }
-  return accepted(response);
-}
-
-/** The response, unless it is a refusal. */
-async function accepted(response) {
   if (response.ok) return response;
   const text = await response.text();
-  let message = `n8n-lens answered with status ${response.status}.`;
+  let message = t('answeredWith', { status: response.status });
   try {
     message = JSON.parse(text).error.message;
   } catch {
@@ -91,7 +93,7 @@ async function* lines(body) {
     for (;;) {
       const { value, done } = await reader.read().catch((error) => {
         if (error.name === 'AbortError') throw error;
-        throw new Failure('The connection ended before the answer was complete. Try again.');
+        throw new Failure(t('connectionEnded'));
       });
       if (done) break;
       const parts = value.split('\n');
@@ -119,7 +121,7 @@ export function about() {
 }
 
 async function aboutOverHttp() {
-  const response = await accepted(await fetch('about'));
+  const response = await accepted('about');
   return response.json();
 }
 
@@ -133,4 +135,15 @@ export function itemsFile(id, { nodeName, runIndex, outputIndex = 0 }, format) {
   const query = new URLSearchParams({ id, node: nodeName, output: outputIndex, format, ...always });
   if (runIndex !== undefined) query.set('run', runIndex);
   return `items?${query}`;
+}
+
+/** A file, and the name that the server suggests. */
+export async function file(address) {
+  const response = await accepted(address);
+  const [, name] = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('content-disposition') ?? '') ?? [];
+  try {
+    return { name: decodeURIComponent(name ?? ''), blob: await response.blob() };
+  } catch {
+    throw new Failure(t('connectionEnded'));
+  }
 }

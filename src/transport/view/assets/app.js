@@ -48,7 +48,11 @@ addEventListener('click', follow);
 const connected = connect();
 
 async function connect() {
-  const hello = { protocolVersion: PROTOCOL, appInfo: { name: 'n8n-lens', version: server().version }, appCapabilities: { availableDisplayModes: ['inline', 'fullscreen'] } };
+  const hello = {
+    protocolVersion: PROTOCOL,
+    appInfo: { name: 'n8n-lens', version: server().version },
+    appCapabilities: { availableDisplayModes: ['inline', 'fullscreen'] },
+  };
   const { hostContext } = await request('ui/initialize', hello);
   adopt(hostContext ?? {});
   notify('ui/notifications/initialized', {});
@@ -78,7 +82,12 @@ function server() {
 /** Shows the result that a tool was called for. */
 function open({ id, with: other, ignoreDataSizeLimit }, result) {
   const view = VIEWS[context.toolInfo?.tool?.name] ?? viewOf(result);
-  const state = { id: /^\d+$/.test(id) ? String(id) : null, view, with: other === undefined ? null : String(other), large: ignoreDataSizeLimit ? '1' : null };
+  const state = {
+    id: /^\d+$/.test(id) ? String(id) : null,
+    view,
+    with: other === undefined ? null : String(other),
+    large: ignoreDataSizeLimit ? '1' : null,
+  };
   visit(format(state), { replace: true });
 }
 

@@ -1,9 +1,9 @@
 // The comparison with the last good execution, or another one: the nodes that differ, the first difference first, with both values and,
 // on request, both items side by side.
 
-import { format, go, to } from './address.js';
+import { format, go, place, to } from './address.js';
 import { call } from './api.js';
-import { data, fill, h, shown } from './dom.js';
+import { data, fill, h, remarks, shown } from './dom.js';
 import { scroll } from './fields.js';
 import { json } from './json.js';
 import { Loader } from './loading.js';
@@ -15,8 +15,8 @@ const TOKENS = 12_000;
 export class Compare {
   #shown = null;
 
-  constructor({ id, isNear }) {
-    Object.assign(this, { id, isNear });
+  constructor({ id, isNear, execution }) {
+    Object.assign(this, { id, isNear, retryOf: execution.retryOf });
     this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });
     this.answer = h('div', {});
     this.loader = new Loader(this.answer);
@@ -25,20 +25,32 @@ export class Compare {
 
   leave() {
     this.loader.cancel();
+    this.values?.cancel();
   }
 
   update({ with: other }) {
     const wanted = other ?? '';
     if (wanted === this.#shown) return;
     this.#shown = wanted;
+    this.values?.cancel();
     fill(this.form,
-      h('label', {}, t('compareWith'), h('input', { name: 'with', inputmode: 'numeric', size: '18', value: wanted, placeholder: t('lastGood') })),
+      h('label', {},
+        t('compareWith'),
+        h('input', {
+          name: 'with',
+          inputmode: 'numeric',
+          size: '18',
+          value: wanted,
+          placeholder: t(this.retryOf ? 'whatItRetries' : 'lastGood'),
+        })),
       h('button', { type: 'submit', class: 'button' }, t('compare')));
     const asked = { id: this.id, ...(other ? { with: other } : {}), maxTokens: TOKENS };
     this.loader.load('compare_executions', asked, (answer) => {
       const differs = answer.nodes?.some(({ only }) => !only);
       if (differs && this.isNear) setTimeout(() => this.#values(asked, answer));
-      const offer = differs && !this.isNear && h('p', {}, h('button', { type: 'button', class: 'button', onclick: () => this.#values(asked, answer) }, t('compareValues')));
+      const offer = differs && !this.isNear && h('p', {},
+        h('button', { type: 'button', class: 'button', onclick: () => this.#values(asked, answer) },
+          t('compareValues')));
       return [...show(answer, this.id), offer];
     });
   }
@@ -47,7 +59,8 @@ export class Compare {
   #values(asked, before) {
     const said = h('div', {});
     fill(this.answer, show(before, this.id), said);
-    new Loader(said).load('compare_executions', { ...asked, values: true }, (answer) => {
+    this.values = new Loader(said);
+    this.values.load('compare_executions', { ...asked, values: true }, (answer) => {
       if (said.isConnected) fill(this.answer, show(answer, this.id));
       return null;
     });
@@ -60,18 +73,26 @@ export class Compare {
   }
 }
 
-function show({ id, with: other, same, nodes: unsorted = [], workflow, truncated, notes = [] }, asked) {
+function show({ id, with: other, same, nodes: unsorted = [], workflow, ...answer }, asked) {
   // If the input differed, some values always differ: nodes that differ in nothing else come last.
   const nodes = [true, false].flatMap((wanted) => unsorted.filter((node) => (differences(node).length > 0) === wanted));
   return [
-    h('p', {}, t('comparedWith'), ' ', h('a', { href: format({ id: other }) }, `#${other}`), h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
-    notes.map((note) => h('p', { class: 'notice' }, shown(note))),
-    truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
+    h('p', {},
+      t('comparedWith'),
+      ' ',
+      h('a', { href: format({ id: other }) }, `#${other}`),
+      h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
+    remarks(answer),
     workflow && edited(workflow),
     nodes.length ? scroll(t('view.compare'), h('table', { class: 'differences' },
-      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('node')), h('th', { scope: 'col' }, t('difference')), h('th', { scope: 'col', class: 'number' }, `#${id}`), h('th', { scope: 'col', class: 'number' }, `#${other}`))),
+      h('thead', {},
+        h('tr', {},
+          h('th', { scope: 'col' }, t('node')),
+          h('th', { scope: 'col' }, t('difference')),
+          h('th', { scope: 'col', class: 'number' }, `#${id}`),
+          h('th', { scope: 'col', class: 'number' }, `#${other}`))),
       nodes.map((node, at) => h('tbody', { class: at ? null : 'first' }, rows(node, at === 0, [asked, other])))))
-      : h('p', { class: 'empty' }, t('allSame')),
+      : !answer.notes && h('p', { class: 'empty' }, t('allSame')),
   ];
 }
 
@@ -79,10 +100,16 @@ function show({ id, with: other, same, nodes: unsorted = [], workflow, truncated
 function rows(node, first, ids) {
   const items = node.value && firstItem(node, first, ids);
   const list = [...differences(node), ...(items ? [items.row] : [])];
-  const name = h('th', { scope: 'rowgroup', rowspan: list.length + (items ? 1 : 0) }, node.only === 'other' ? data(node.nodeName, 80) : h('a', { ...to({ node: node.nodeName, tab: null }) }, data(node.nodeName, 80)),
+  const name = h('th', { scope: 'rowgroup', rowspan: list.length + (items ? 1 : 0) },
+    node.only === 'other' ? data(node.nodeName, 80) : h('a', { ...to({ node: node.nodeName, tab: null }) },
+      data(node.nodeName, 80)),
     first && [' ', h('span', { class: 'mark' }, t('firstDifference'))]);
   return [
-    ...list.map(([what, mine, theirs], at) => h('tr', {}, at === 0 && name, h('td', {}, what), h('td', { class: 'number' }, mine), h('td', { class: 'number' }, theirs))),
+    ...list.map(([what, mine, theirs], at) => h('tr', {},
+      at === 0 && name,
+      h('td', {}, what),
+      h('td', { class: 'number' }, mine),
+      h('td', { class: 'number' }, theirs))),
     items && h('tr', { class: 'items-of' }, h('td', { colspan: 3 }, items.both)),
   ];
 }
@@ -100,39 +127,65 @@ function differences({ nodeName, value, only, status, items, outputs, runs, ms, 
     ms && pair(t('time'), ms, duration),
     newFields && [t('newFields'), paths(newFields), none()],
     lostFields && [t('lostFields'), none(), paths(lostFields)],
-    ...(fields ?? []).map(({ path, types: [mine, theirs], first }) => [h('span', {}, t('kindOf'), ' ', data(path, 80)), [mine, first && firstValue(nodeName, first)], theirs]),
+    ...(fields ?? []).map(({ path, types: [mine, theirs], first }) => [
+      h('span', {}, t('kindOf'), ' ', data(path, 80)),
+      [mine, first && firstValue(nodeName, first)],
+      theirs,
+    ]),
   ].filter(Boolean);
   return list.length || value ? list : [[t('difference'), '', '']];
 }
 
-/** The first value that differs, in both executions; and both items, which are shown at once for the first node. */
-function firstItem({ nodeName, value: { run = 0, output = 0, item, path, values } }, isOpen, ids) {
-  const place = { node: nodeName, run, out: output, item, side: null, tab: null };
+/** The first value that differs, in both executions; and both items, which are there at once for the first node. */
+function firstItem({ nodeName, value: { run = 0, output = 0, item, path, values, only } }, isOpen, ids) {
   const both = h('div', { hidden: true });
   const button = h('button', { type: 'button', class: 'quiet', 'aria-expanded': 'false', onclick: () => {
     const open = button.getAttribute('aria-expanded') === 'true';
     button.setAttribute('aria-expanded', String(!open));
     both.hidden = open;
-    if (!both.firstChild) showItems(both, ids, place);
+    if (!both.firstChild) showItems(both, ids, nodeName, { run, out: output, item });
   } }, t('sideBySide'));
   if (isOpen) button.click();
-  const [mine, theirs] = values.map((value) => (value === null ? h('span', { class: 'fine' }, t('notThere')) : data(JSON.stringify(value), 130)));
-  return { both, row: [[t('firstItem'), ': ', h('a', { class: 'mark', ...to(place) }, `${t('item')} ${number(item)}`), ' ', data(path, 80), ' ', button], mine, theirs] };
+  const lacks = only && { this: 1, other: 0 }[only];
+  const [mine, theirs] = values.map((value, side) => (
+    side === lacks ? h('span', { class: 'fine' }, t('notThere')) : data(JSON.stringify(value), 130)));
+  return {
+    both,
+    row: [
+      [
+        t('firstItem'),
+        ': ',
+        h('a', { class: 'mark', ...to(place(nodeName, { run, out: output, item })) }, `${t('item')} ${number(item)}`),
+        ' ',
+        data(path, 80),
+        ' ',
+        button,
+      ],
+      mine,
+      theirs,
+    ],
+  };
 }
 
-/** The same item of both executions, with the differences marked. */
-async function showItems(element, ids, { node, run, out, item }) {
+/** The same item of both executions, with what differs marked. */
+async function showItems(element, ids, node, { run, out, item }) {
   fill(element, h('p', { class: 'fine' }, t('reading')));
   const sides = await Promise.all(ids.map(async (id) => {
     try {
-      const answer = await call('get_execution_by_node', { id, nodeName: node, runIndex: run, outputIndex: out, offset: item, limit: 1, maxTokens: TOKENS });
-      return answer.output?.items?.[0]?.json;
-    } catch {
-      return undefined;
+      const answer = await call('get_execution_by_node',
+        { id, nodeName: node, runIndex: run, outputIndex: out, offset: item, limit: 1, maxTokens: TOKENS });
+      return { item: answer.output?.items?.[0]?.json };
+    } catch (error) {
+      return { error };
     }
   }));
-  fill(element, h('div', { class: 'both' }, sides.map((side, at) => h('section', { 'aria-label': `#${ids[at]}` },
-    h('p', {}, h('strong', {}, `#${ids[at]}`)), side === undefined ? h('p', { class: 'fine' }, t('noSuchItem')) : json(side, differing(side, sides[1 - at]))))));
+  const shownSide = ({ item: mine, error }, at) => {
+    if (error) return h('p', { class: 'bad' }, shown(error.message));
+    if (mine === undefined) return h('p', { class: 'fine' }, t('noSuchItem'));
+    return json(mine, differing(mine, sides[1 - at].item));
+  };
+  fill(element, h('div', { class: 'both' }, sides.map((side, at) =>
+    h('section', { 'aria-label': `#${ids[at]}` }, h('p', {}, h('strong', {}, `#${ids[at]}`)), shownSide(side, at)))));
 }
 
 /** Whether the value at a path of one item differs from that of the other. */
@@ -148,15 +201,26 @@ function differing(mine, theirs) {
 /** The first value of a type that the other execution does not have, and the item that contains it. */
 function firstValue(node, { run, output, item, value }) {
   return [': ', data(JSON.stringify(value), 80), ' ',
-    h('a', { class: 'mark', ...to({ node, run: run ?? 0, out: output ?? 0, item, side: null, tab: null }) }, `${t('item')} ${number(item)}`)];
+    h('a', { class: 'mark', ...to(place(node, { run: run ?? 0, out: output ?? 0, item })) }, `${t('item')} ${number(item)}`)];
 }
 
 function edited({ changed = [], added = [], removed = [], connections, cosmetic, defaults }) {
   if (!changed.length && !added.length && !removed.length && !connections) return null;
-  const names = (word, list) => list.length > 0 && h('li', {}, t(word), ' ', list.map((node, i) => [i ? ', ' : '', data(typeof node === 'string' ? node : node.nodeName ?? JSON.stringify(node), 80)]));
+  const names = (word, list) => list.length > 0 && h('li', {},
+    t(word),
+    ' ',
+    list.map((node, i) => [
+      i ? ', ' : '',
+      data(typeof node === 'string' ? node : node.nodeName ?? JSON.stringify(node), 80),
+    ]));
   return h('div', { class: 'notice' }, h('p', {}, t('workflowEdited')),
-    h('ul', {}, changed.map(changedNode), names('addedNodes', added), names('removedNodes', removed), connections && h('li', {}, t('connectionsDiffer')),
-      cosmetic > 0 && h('li', { class: 'fine' }, t('cosmetic', { n: number(cosmetic) })), defaults > 0 && h('li', { class: 'fine' }, t('defaults', { n: number(defaults) }))));
+    h('ul', {},
+      changed.map(changedNode),
+      names('addedNodes', added),
+      names('removedNodes', removed),
+      connections && h('li', {}, t('connectionsDiffer')),
+      cosmetic > 0 && h('li', { class: 'fine' }, t('cosmetic', { n: number(cosmetic) })), defaults > 0 && h('li', { class: 'fine' },
+        t('defaults', { n: number(defaults) }))));
 }
 
 /** A changed node, with the old and the new value of each of its settings. */

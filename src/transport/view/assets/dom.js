@@ -4,7 +4,8 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /**
  * An HTML element. `properties`: `class`, `onclick` and other listeners, `style` (an object), `value`,
- * `checked`, `goes` (what a link changes), and attributes; one that is null, undefined or false is left out. Children: nodes, texts, lists of them.
+ * `checked`, `goes` (what a link changes), and attributes; one that is null, undefined or false is left out. Children: nodes, texts,
+ * lists of them.
  */
 export function h(tag, properties, ...children) {
   return build(document.createElement(tag), properties, children);
@@ -39,10 +40,40 @@ export function fill(element, ...children) {
 
 /** Like `fill`, but the focused control keeps the focus: the new one with the same name gets it. */
 export function refill(element, ...children) {
-  const name = element.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  const refocus = focusIn(element);
   fill(element, ...children);
-  if (name) [...element.querySelectorAll('a, button, input, select')].find((control) => nameOf(control) === name)?.focus({ preventScroll: true });
+  refocus();
   return element;
+}
+
+/** What gives the focus to the control with the same name as the one in `element` that has it now, unless it is elsewhere by then. */
+export function focusIn(element) {
+  const before = element.contains(document.activeElement) ? document.activeElement : null;
+  return () => {
+    if (!before || ![document.body, null].includes(document.activeElement)) return;
+    const named = [...element.querySelectorAll('a, button, input, select')].filter((control) => nameOf(control) === nameOf(before));
+    // Rows of a list can have the same name, but lead elsewhere.
+    const same = named.find((control) => control.getAttribute('href') === before.getAttribute('href')) ?? named[0];
+    same?.focus({ preventScroll: true });
+  };
+}
+
+/** What a select listens to that acts once a choice is made: arrow keys choose on the way, until Enter, or until it is left. */
+export function chooses(act) {
+  let typing = false;
+  const settle = (select) => {
+    typing = false;
+    act(select.value, select);
+  };
+  return {
+    onpointerdown: () => { typing = false; },
+    onkeydown: ({ key, target }) => {
+      if (key === 'Enter') settle(target);
+      else if (key !== 'Tab') typing = true;
+    },
+    onchange: ({ target }) => { if (!typing) settle(target); },
+    onblur: ({ target }) => { if (typing) settle(target); },
+  };
 }
 
 function nameOf(control) {
@@ -70,4 +101,17 @@ export function data(text, length = 300) {
 /** Text for screen readers only. */
 export function unseen(text) {
   return h('span', { class: 'unseen' }, text);
+}
+
+/** What an answer says about itself: why there is less than one would expect, and what it leaves out. */
+export function remarks({ notes = [], truncated }) {
+  return [
+    notes.map((note) => h('p', { class: 'notice' }, shown(note))),
+    truncated?.reason && h('p', { class: 'fine' }, shown(truncated.reason)),
+  ];
+}
+
+/** The same, and if it says nothing of why there is nothing to show, these words. */
+export function nothing(answer, words) {
+  return [remarks(answer), !answer.notes?.length && h('p', { class: 'empty' }, words)];
 }

@@ -83,7 +83,9 @@ export class Execution {
     const views = this.#offered();
     const name = views.includes(state.view) ? state.view : 'timeline';
     const view = this.#view(name);
-    refill(this.tabs, tabs(t('wholeExecution'), views.filter((view) => view !== 'search' || state.q || state.path || name === 'search').map((view) => ({
+    refill(this.tabs,
+      tabs(t('wholeExecution'),
+        views.filter((view) => view !== 'search' || state.q || state.path || name === 'search').map((view) => ({
       label: t(`view.${view}`), changes: { view: view === 'timeline' ? null : view }, current: view === name,
     })), view.tools));
     const tab = this.tabs.querySelector('[aria-current]');
@@ -137,6 +139,7 @@ export class Execution {
 
   /** `j` and `k`: the next or previous node, in the order in which they are shown. */
   step(by) {
+    if (!this.#overview) return;
     const names = this.#view('timeline').names?.() ?? [];
     const at = names.indexOf(this.#state.node);
     const node = names[at < 0 ? (by > 0 ? 0 : names.length - 1) : at + by];

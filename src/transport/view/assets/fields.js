@@ -1,7 +1,7 @@
 // The fields of a node's items, path by path, with small bars; or the outliers of all nodes.
 
-import { to } from './address.js';
-import { clip, data, h, shown, unseen } from './dom.js';
+import { place, to } from './address.js';
+import { clip, data, h, nothing, remarks, unseen } from './dom.js';
 import { Loader } from './loading.js';
 import { count, number, t } from './words.js';
 
@@ -26,16 +26,22 @@ export class Fields {
     const wanted = this.of ? JSON.stringify([run, out]) : '';
     if (wanted === this.#shown) return;
     this.#shown = wanted;
-    const place = this.of && { nodeName: this.of, ...(run !== null ? { runIndex: run } : {}), ...(out !== null ? { outputIndex: out } : {}) };
-    this.loader.load('get_execution_fields', { id: this.id, ...place, maxTokens: TOKENS }, (answer) => (this.of ? this.#fields(answer) : odds(answer)));
+    const place = this.of && {
+      nodeName: this.of,
+      ...(run !== null ? { runIndex: run } : {}),
+      ...(out !== null ? { outputIndex: out } : {}),
+    };
+    this.loader.load('get_execution_fields', { id: this.id, ...place, maxTokens: TOKENS },
+      (answer) => (this.of ? this.#fields(answer) : odds(answer)));
   }
 
   #fields(answer) {
-    const { fields = [], items, truncated } = answer;
-    if (!fields.length) return h('p', { class: 'empty' }, t('noFields'));
+    const { fields = [], items } = answer;
+    if (!fields.length) return nothing(answer, t('noFields'));
     return [
       h('p', { class: 'fine' }, t('fieldsOf', { fields: count('fields', fields.length), items: count('items', items) })),
-      truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
+      remarks(answer),
+      splitsOf(answer),
       scroll(t('tab.fields'), h('table', { class: 'fields' },
         h('thead', {}, h('tr', {}, ['path', 'type', 'missing', 'values', 'odd'].map((word) => h('th', { scope: 'col' }, t(word))))),
         h('tbody', {}, fields.map((field) => this.#field(field, items))))),
@@ -44,7 +50,11 @@ export class Fields {
 
   #field({ path, type, types, missing = 0, odd, ...rest }, items) {
     return h('tr', {},
-      h('th', { scope: 'row' }, h('a', { ...to({ view: 'search', path, q: null, condition: null, value: null, within: this.of }), title: t('searchPath') }, data(path, 80))),
+      h('th', { scope: 'row' },
+        h('a', {
+          ...to({ view: 'search', path, q: null, condition: null, value: null, within: this.of }),
+          title: t('searchPath'),
+        }, data(path, 80))),
       h('td', { class: 'fine' }, kinds(type ?? types)),
       h('td', {}, missing > 0 && [meter(missing / items, 'gap'), ' ', h('span', { class: 'number' }, number(missing))]),
       h('td', {}, values(rest, items - missing)),
@@ -52,7 +62,7 @@ export class Fields {
   }
 
   #odd(odd) {
-    return h('a', { class: 'mark', ...to({ node: this.of, run: odd.run ?? 0, out: odd.output ?? 0, item: odd.item, side: null, tab: null }) },
+    return h('a', { class: 'mark', ...to(place(this.of, { run: odd.run ?? 0, out: odd.output ?? 0, item: odd.item })) },
       `${t('item')} ${number(odd.item)}`, ': ', oddValue(odd));
   }
 }
@@ -67,14 +77,24 @@ function kinds(type) {
 function values({ values: list, min, max, minLength, maxLength, distinct, example }, present) {
   if (list) {
     return h('ul', { class: 'bars' }, list.map(([value, n]) => h('li', {},
-      h('span', { class: 'value' }, data(literal(value), 60)), meter(n / Math.max(1, present)), h('span', { class: 'number' }, number(n)))));
+      h('span', { class: 'value' }, data(literal(value), 60)),
+      meter(n / Math.max(1, present)),
+      h('span', { class: 'number' }, number(n)))));
   }
   return [
-    min !== undefined && h('span', { class: 'number' }, `${number(min)} – ${number(max)}`),
+    min !== undefined && h('span', { class: 'number' }, end(min), ' – ', end(max)),
     example !== undefined && [h('span', { class: 'fine' }, ` ${t('forExample')} `), data(literal(example), 60)],
     distinct && h('span', { class: 'fine' }, ' · ', count('distinct', distinct)),
-    minLength !== undefined && h('span', { class: 'fine' }, ' · ', minLength === maxLength ? count('characters', minLength) : t('lengths', { from: number(minLength), to: number(maxLength) })),
+    minLength !== undefined && h('span', { class: 'fine' },
+      ' · ',
+      minLength === maxLength ? count('characters', minLength) : t('lengths',
+        { from: number(minLength), to: number(maxLength) })),
   ];
+}
+
+/** An end of a range: a number, or a date, which stands as it is written in the items. */
+function end(value) {
+  return typeof value === 'number' ? number(value) : data(value, 40);
 }
 
 function literal(value) {
@@ -88,19 +108,37 @@ function oddValue(odd) {
 
 /** A small bar; the number is next to it. */
 function meter(share, kind = '') {
-  return h('span', { class: `meter ${kind}`, 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.max(1, Math.min(100, share * 100))}%` } }));
+  return h('span', { class: `meter ${kind}`, 'aria-hidden': 'true' },
+    h('span', { style: { width: `${Math.max(1, Math.min(100, share * 100))}%` } }));
 }
 
-function odds({ odd = [], items, truncated }) {
-  if (!odd.length) return h('p', { class: 'empty' }, t('nothingOdd', { items: count('items', items ?? 0) }));
+/** What divides the items of a node, or of each of several nodes. */
+function splitsOf({ splits = [], nodeName }) {
+  return splits.length > 0 && [
+    h('h3', {}, t('splits')),
+    h('ul', { class: 'values' }, splits.map((one) => h('li', {},
+      !nodeName && [h('a', { ...to(place(one.nodeName, { tab: 'fields' })) }, data(one.nodeName, 80)), ': '], data(one.split, 400)))),
+  ];
+}
+
+function odds(answer) {
+  const { odd = [], splits = [], items } = answer;
+  if (!odd.length && !splits.length) return nothing(answer, t('nothingOdd', { items: count('items', items ?? 0) }));
   return [
     h('p', { class: 'fine' }, t('oddHint')),
-    truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
-    scroll(t('view.odd'), h('table', {},
+    remarks(answer),
+    splitsOf(answer),
+    odd.length > 0 && scroll(t('view.odd'), h('table', {},
       h('thead', {}, h('tr', {}, ['node', 'item', 'path', 'value'].map((word) => h('th', { scope: 'col' }, t(word))))),
       h('tbody', {}, odd.map((entry) => h('tr', {},
         h('th', { scope: 'row' }, data(entry.nodeName, 80)),
-        h('td', {}, h('a', { class: 'cover', ...to({ node: entry.nodeName, run: entry.run ?? 0, out: entry.output ?? 0, item: entry.item, side: null, tab: null }) }, unseen(`${t('item')} `), number(entry.item))),
+        h('td', {},
+          h('a', {
+            class: 'cover',
+            ...to(place(entry.nodeName, { run: entry.run ?? 0, out: entry.output ?? 0, item: entry.item })),
+          },
+            unseen(`${t('item')} `),
+            number(entry.item))),
         h('td', {}, data(entry.path ?? '', 80)),
         h('td', {}, oddValue(entry))))))),
   ];

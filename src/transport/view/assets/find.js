@@ -19,17 +19,29 @@ export class Find {
   #controller = new AbortController();
   #shown = null;
 
-  constructor() {
+  /** `often`: call after call, as long as there is something to search; n8n's API has to be asked for each execution. */
+  constructor({ often }) {
+    this.often = often;
     this.said = h('div', { class: 'foot', role: 'status' });
     this.rows = h('tbody', {});
     this.table = scroll(t('executions'), h('table', {},
-      h('thead', {}, h('tr', {}, ['execution', 'status', 'started', 'place', 'value', 'hitsWord'].map((word) => h('th', { scope: 'col', class: word === 'hitsWord' ? 'number' : null }, t(word))))),
+      h('thead', {},
+        h('tr', {},
+          ['execution', 'status', 'started', 'place', 'value', 'hitsWord'].map((word) => h('th', {
+            scope: 'col',
+            class: word === 'hitsWord' ? 'number' : null,
+          }, t(word))))),
       this.rows));
     this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });
-    this.element = h('section', { class: 'card pad found-all', hidden: true, 'aria-labelledby': 'found' }, h('h2', { id: 'found' }, t('found')), this.form, this.table, this.said);
+    this.element = h('section', { class: 'card pad found-all', hidden: true, 'aria-labelledby': 'found' },
+      h('h2', { id: 'found' }, t('found')),
+      this.form,
+      this.table,
+      this.said);
   }
 
   leave() {
+    if (this.element.hasAttribute('aria-busy')) this.#shown = null;
     this.#controller.abort();
   }
 
@@ -50,12 +62,14 @@ export class Find {
     this.#showForm(state);
     fill(this.rows);
     this.table.hidden = true;
-    this.total = { found: 0, searched: 0, redacted: 0, unreadable: 0, from: null };
+    this.total = { found: 0, searched: 0, missed: {}, from: null };
     this.#read({ ...(q ? { text: q } : {}), ...(path ? { path } : {}), ...selected(state), limit: LIMIT });
   }
 
   #showForm({ q, path }) {
-    const field = (name, word, value, hint) => h('label', {}, t(word), h('input', { name, value: value ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false' }));
+    const field = (name, word, value, hint) => h('label', {},
+      t(word),
+      h('input', { name, value: value ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false' }));
     fill(this.form, field('q', 'text', q, ''), field('path', 'path', path, 'customer.email'),
       h('button', { type: 'submit', class: 'button primary' }, t('search')),
       h('button', { type: 'button', class: 'button', onclick: () => go({ q: null, path: null }) }, t('close')));
@@ -75,7 +89,7 @@ export class Find {
     this.#say(t('searching'), t('stop'), () => this.#stop(parameters));
     let next = parameters;
     try {
-      while (next && this.total.found < until) {
+      do {
         parameters = next;
         const answer = await call('find_executions', { ...parameters, maxTokens: TOKENS }, { signal });
         if (signal.aborted) return;
@@ -83,7 +97,7 @@ export class Find {
         next = answer.nextCursor ? { cursor: answer.nextCursor } : null;
         if (next) this.#say(t('searching'), t('stop'), () => this.#stop(next));
         else this.#say(t('allSearched'));
-      }
+      } while (next && this.often && this.total.found < until);
       if (next) this.#say('', t('searchOn'), () => this.#read(next));
     } catch (error) {
       if (error.name === 'AbortError') return;
@@ -101,10 +115,10 @@ export class Find {
 
   /** The results so far, with a few words and a button. */
   #say(words, button, act) {
-    const { found, searched, redacted, unreadable, from } = this.total;
+    const { found, searched, missed, from } = this.total;
     fill(this.said, h('p', {},
       h('strong', {}, t('foundIn', { n: number(found), of: number(searched) })), from && ` ${t('backTo', { at: minute(from) })}`,
-      redacted > 0 && ` · ${count('notSearchedRedacted', redacted)}`, unreadable > 0 && ` · ${count('notSearched', unreadable)}`,
+      Object.entries(missed).map(([reason, n]) => ` · ${count(`missed.${reason}`, n)}`),
       words && ` · ${words}`, ' ', button && h('button', { type: 'button', class: 'button', onclick: act }, button)));
   }
 
@@ -112,8 +126,7 @@ export class Find {
     const { total } = this;
     total.found += executions.length;
     total.searched += searched.executions;
-    total.redacted += notSearched.redacted ?? 0;
-    total.unreadable += notSearched.unreadable ?? 0;
+    for (const [reason, n] of Object.entries(notSearched)) total.missed[reason] = (total.missed[reason] ?? 0) + n;
     total.from = searched.from ?? total.from;
     this.table.hidden = total.found === 0;
     this.rows.append(...executions.map((execution) => this.#row(execution)));
@@ -122,7 +135,10 @@ export class Find {
   #row({ id, workflowName, status, startedAt, hits, nodeName, path, value }) {
     const { q, path: asked } = this.state;
     return h('tr', {},
-      h('th', { scope: 'row' }, h('a', { class: 'cover', href: format({ id, view: 'search', q, path: asked }) }, `#${id}`), ' ', data(workflowName ?? '', 60)),
+      h('th', { scope: 'row' },
+        h('a', { class: 'cover', href: format({ id, view: 'search', q, path: asked }) }, `#${id}`),
+        ' ',
+        data(workflowName ?? '', 60)),
       h('td', {}, badge(status)), h('td', {}, minute(startedAt)),
       h('td', {}, data(nodeName, 60), ' ', h('span', { class: 'fine' }, data(path, 80))),
       h('td', {}, value === undefined ? '' : h('bdi', {}, marked(typeof value === 'string' ? value : JSON.stringify(value), q))),

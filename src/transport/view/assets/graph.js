@@ -41,7 +41,12 @@ export class Graph {
     wires,
     nodes.flatMap((node) => this.#nowhere(node)),
     [...this.places.values()].map((node) => this.#node(node)));
-    const button = (key, text, label) => h('button', { type: 'button', onclick: () => this.zoom(key), 'aria-label': label, title: `${label} (${key})` }, text);
+    const button = (key, text, label) => h('button', {
+      type: 'button',
+      onclick: () => this.zoom(key),
+      'aria-label': label,
+      title: `${label} (${key})`,
+    }, text);
     this.tools = h('div', { class: 'tools' }, h('span', { class: 'fine' }, t('graphHint')),
       h('span', { class: 'zoom', role: 'group', 'aria-label': t('picture') },
         button('-', '−', t('zoomOut')), button('0', '⤢', t('wholePicture')), button('+', '+', t('zoomIn'))));
@@ -108,7 +113,13 @@ export class Graph {
     const map = svg('svg', {
       viewBox: `${x} ${y} ${width} ${height}`, width: width * scale, height: height * scale, 'aria-hidden': 'true',
       onpointerdown: (event) => { map.setPointerCapture(event.pointerId); move(event); }, onpointermove: move,
-    }, [...this.places.values()].map((node) => svg('rect', { class: this.ran.get(node.nodeName)?.status ?? 'idle', x: node.x, y: node.y, width: WIDTH, height: HEIGHT })), this.sight);
+    }, [...this.places.values()].map((node) => svg('rect', {
+      class: this.ran.get(node.nodeName)?.status ?? 'idle',
+      x: node.x,
+      y: node.y,
+      width: WIDTH,
+      height: HEIGHT,
+    })), this.sight);
     return h('div', { class: 'map', hidden: true }, map);
   }
 
@@ -145,8 +156,12 @@ export class Graph {
     const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : this.missing;
     const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
     const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord(status) : count('items', items)}` : words;
-    // The legible text first, then the text that is not: users of voice control say what they read.
-    const anchor = svg('a', { class: `node ${status}`, ...to({ node: nodeName, tab: null }), 'aria-label': `${short} ${small}${short === name ? '' : `, ${name.slice(0, 300)}`}` },
+    // What can be read, first, and then what could not: those who speak to their computer say what they read.
+    const anchor = svg('a', {
+      class: `node ${status}`,
+      ...to({ node: nodeName, tab: null }),
+      'aria-label': `${short} ${small}${short === name ? '' : `, ${name.slice(0, 300)}`}`,
+    },
       svg('title', {}, `${name.slice(0, 300)}\n${words}`),
       svg('rect', { x, y, width: WIDTH, height: HEIGHT, rx: this.parts.has(nodeName) ? HEIGHT / 2 : 10 }),
       svg('text', { x: x + 14, y: y + 24, class: 'name' }, short), ' ',
@@ -164,7 +179,8 @@ export class Graph {
 
   /** The connections: all lines are placed first, so that labels are placed around them. */
   #wires(connections) {
-    const wires = connections.filter(([from, , to]) => this.places.has(from) && this.places.has(to)).map((connection) => this.#wire(connection));
+    const isDrawn = ([from, , to]) => this.places.has(from) && this.places.has(to);
+    const wires = connections.filter(isDrawn).map((connection) => this.#wire(connection));
     return wires.map(({ route, items, part }) => part
       ? svg('path', { class: 'wire part', d: route.d })
       : svg('g', { class: items ? 'wire full' : 'wire', 'aria-hidden': 'true' },
@@ -218,7 +234,13 @@ export class Graph {
       h('caption', {}, t('connections')),
       h('thead', {}, h('tr', {}, [t('from'), t('output'), t('to'), t('itemsWord')].map((word) => h('th', { scope: 'col' }, word)))),
       h('tbody', {}, connections.filter(([, , , , type]) => type === 'main').map(([from, output, to]) =>
-        h('tr', {}, [shown(from).slice(0, 120), number(output), shown(to).slice(0, 120), number(this.#flow(from, output))].map((text) => h('td', {}, text)))))));
+        h('tr', {},
+          [
+            shown(from).slice(0, 120),
+            number(output),
+            shown(to).slice(0, 120),
+            number(this.#flow(from, output)),
+          ].map((text) => h('td', {}, text)))))));
   }
 }
 
@@ -234,5 +256,10 @@ function bounds(places, lowest) {
   const xs = places.map(({ x }) => x);
   const ys = places.map(({ y }) => y);
   const [left, top] = [Math.min(...xs, 0) - 60, Math.min(...ys, 0) - 70];
-  return { x: left, y: top, width: Math.max(900, Math.max(...xs, 0) + WIDTH + 80 - left), height: Math.max(240, Math.max(...ys, lowest - HEIGHT, 0) + HEIGHT + 110 - top) };
+  return {
+    x: left,
+    y: top,
+    width: Math.max(900, Math.max(...xs, 0) + WIDTH + 80 - left),
+    height: Math.max(240, Math.max(...ys, lowest - HEIGHT, 0) + HEIGHT + 110 - top),
+  };
 }

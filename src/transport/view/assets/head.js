@@ -17,7 +17,8 @@ export function head({ execution, nodes, moreNodes = 0 }, server) {
       h('h1', {}, data(workflowName || workflowId || (id ? `#${id}` : t('savedExecution')))),
       badge(status),
       h('span', { class: 'actions' },
-        !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) }, t('compareWithGood')),
+        !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) },
+          t(execution.retryOf ? 'compareWithRetried' : 'compareWithGood')),
         external(execution, server), !server.controls && copyButton(t('copyLink'), () => location.href))),
     h('ul', { class: 'facts' }, [
       id && h('span', { class: 'number' }, `#${id}`),

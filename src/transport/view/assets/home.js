@@ -1,4 +1,5 @@
-// The page's home: all executions. Running ones, failures in groups, the trend of a workflow, a search over all of them, and the list.
+// The home of the page: all executions. What runs now, failures in groups, the trend of a workflow, a search over all of them,
+// and the list.
 
 import { go } from './address.js';
 import { restart } from './api.js';
@@ -12,20 +13,17 @@ import { Trends } from './trends.js';
 import { t } from './words.js';
 
 export class Home {
-  constructor({ store }, slot) {
+  constructor({ store }) {
     this.list = new List({ learnt: () => this.trends?.offer(this.list.workflows), refresh: () => this.#refresh() });
     this.now = new Now({ often: store, ended: () => this.#ended() });
-    if (store) {
-      this.failures = new Failures();
-      this.trends = new Trends();
-      this.find = new Find();
-      this.field = searchBox(t('searchAll'), (q) => go({ q }));
-      fill(slot, this.field.element);
-    }
+    this.failures = new Failures({ often: store });
+    this.find = new Find({ often: store });
+    this.field = searchBox(t('searchAll'), (q) => go({ q }));
+    if (store) this.trends = new Trends();
     this.parts = [this.now, this.failures, this.trends, this.list].filter(Boolean);
     this.everything = h('div', { class: 'everything' }, this.parts.map((part) => part.element));
     this.element = h('div', { class: 'page home' },
-      h('h1', {}, t('executions')), this.list.filters, this.find?.element, this.everything,
+      h('h1', {}, t('executions')), this.list.filters, this.find.element, this.everything,
       !store && h('p', { class: 'fine' }, t('needsStore'), ' ', h('code', {}, 'n8n-lens view --store ~/.n8n')));
   }
 
@@ -34,16 +32,22 @@ export class Home {
     return !state.id;
   }
 
+  /** Shown, for the first time or again: as it was left. */
+  enter(slot) {
+    fill(slot, this.field.element);
+    if (this.state && this.list.isFirstPage && !this.everything.hidden) this.list.again();
+  }
+
   leave() {
-    for (const part of [this.find, ...this.parts]) part?.leave();
+    for (const part of [this.find, ...this.parts]) part.leave();
   }
 
   update(state) {
     this.state = state;
-    this.field?.update(state);
-    this.find?.update(state);
-    // Search results replace everything else.
-    const isSearch = Boolean(this.find && (state.q || state.path));
+    this.field.update(state);
+    this.find.update(state);
+    // What was found stands in place of everything else.
+    const isSearch = Boolean(state.q || state.path);
     this.everything.hidden = isSearch;
     if (isSearch) this.list.showFilters(state);
     else for (const part of this.parts) part.update(state);
@@ -51,7 +55,7 @@ export class Home {
 
   #refresh() {
     restart();
-    for (const part of [this.find, ...this.parts]) part?.again();
+    for (const part of [this.find, ...this.parts]) part.again();
   }
 
   /** An execution that is no longer running or waiting appears in the list from now on. */
@@ -60,10 +64,9 @@ export class Home {
     if (this.list.isFirstPage && !this.everything.hidden) this.list.again();
   }
 
-  /** `/`: the search, or else the field for an execution's ID. */
+  /** `/`: the search. */
   focusSearch() {
-    if (this.field) this.field.focus();
-    else this.list.focusId();
+    this.field.focus();
   }
 
   /** `j` and `k`: the next and previous execution. */

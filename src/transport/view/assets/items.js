@@ -38,8 +38,18 @@ export class ItemTable {
     this.heads = h('tr', {});
     this.progress = h('p', { class: 'reading', role: 'status', hidden: true });
     this.said = h('p', { class: 'notice failed', role: 'alert', hidden: true });
-    this.table = h('table', { class: 'items', 'aria-rowcount': total + 1 }, h('caption', { class: 'unseen' }, name), this.columns, h('thead', {}, this.heads), this.body);
-    this.element = h('div', { class: 'items-scroll', tabindex: '0', role: 'region', 'aria-label': name, onscroll: () => this.#scrolled() }, this.table);
+    this.table = h('table', { class: 'items', 'aria-rowcount': total + 1 },
+      h('caption', { class: 'unseen' }, name),
+      this.columns,
+      h('thead', {}, this.heads),
+      this.body);
+    this.element = h('div', {
+      class: 'items-scroll',
+      tabindex: '0',
+      role: 'region',
+      'aria-label': name,
+      onscroll: () => this.#scrolled(),
+    }, this.table);
     this.observer = new ResizeObserver(() => this.#resized());
     this.observer.observe(this.element);
     if (first?.length) this.#keep(0, first);
@@ -86,7 +96,9 @@ export class ItemTable {
     const { scrollTop, clientHeight } = this.element;
     const rows = Math.ceil((clientHeight || 400) / ROW);
     const room = Math.max(1, this.#height - (clientHeight || 400) + ROW);
-    const first = this.total * ROW <= TALLEST ? Math.floor(scrollTop / ROW) : Math.floor(Math.min(1, scrollTop / room) * Math.max(0, this.total - rows + 2));
+    const first = this.total * ROW <= TALLEST
+      ? Math.floor(scrollTop / ROW)
+      : Math.floor(Math.min(1, scrollTop / room) * Math.max(0, this.total - rows + 2));
     return [Math.min(first, Math.max(0, this.total - 1)), Math.min(this.total, first + rows)];
   }
 
@@ -122,7 +134,8 @@ export class ItemTable {
       const offset = missing * PAGE + have;
       const values = await this.fetchPage(offset, Math.min(PAGE - have, this.total - offset), {
         signal: fetching.controller.signal,
-        progress: ({ bytes: read, total }) => this.#showProgress(total ? t('readOf', { read: bytes(read), total: bytes(total) }) : t('readSoFar', { read: bytes(read) })),
+        progress: ({ bytes: read, total }) => this.#showProgress(total ? t('readOf',
+          { read: bytes(read), total: bytes(total) }) : t('readSoFar', { read: bytes(read) })),
       });
       if (fetching.controller.signal.aborted) return;
       this.said.hidden = true;
@@ -185,7 +198,8 @@ export class ItemTable {
     const widths = [number(this.total).length * 8 + 32, ...this.#widths];
     fill(this.columns, widths.map((width) => h('col', { style: { width: `${width}px` } })), h('col', {}));
     fill(this.heads, h('th', { scope: 'col', class: 'number' }, '#'), this.#columns.map((name) =>
-      h('th', { scope: 'col', class: this.#numeric.has(name) ? 'number' : null, title: shown(name).slice(0, 200) }, data(name, 60))), h('td', {}));
+      h('th', { scope: 'col', class: this.#numeric.has(name) ? 'number' : null, title: shown(name).slice(0, 200) },
+        data(name, 60))), h('td', {}));
   }
 
   #draw() {
@@ -194,12 +208,15 @@ export class ItemTable {
     if (key === this.#drawn) return;
     this.#drawn = key;
     const focused = this.body.contains(document.activeElement) ? document.activeElement.textContent : null;
-    const before = this.total * ROW <= TALLEST ? from * ROW : Math.max(0, Math.min(this.element.scrollTop - SPARE * ROW, this.#height - (to - from) * ROW));
+    const before = this.total * ROW <= TALLEST ? from * ROW : Math.max(0,
+      Math.min(this.element.scrollTop - SPARE * ROW, this.#height - (to - from) * ROW));
     const after = Math.max(0, this.#height - before - (to - from) * ROW);
     const rows = [];
     for (let index = from; index < to; index += 1) rows.push(this.#row(index));
     fill(this.body, space(before), rows, space(after));
-    if (focused !== null) [...this.body.querySelectorAll('a')].find((anchor) => anchor.textContent === focused)?.focus({ preventScroll: true });
+    if (focused === null) return;
+    const anchors = [...this.body.querySelectorAll('a')];
+    anchors.find((anchor) => anchor.textContent === focused)?.focus({ preventScroll: true });
   }
 
   #row(index) {
@@ -207,7 +224,9 @@ export class ItemTable {
     const selected = index === this.#selected;
     return h('tr', { 'aria-rowindex': index + 2, class: selected ? 'selected' : null },
       h('th', { scope: 'row', class: 'number' },
-        h('a', { class: 'cover', ...to(this.changes(index)), 'aria-current': selected ? 'true' : null }, unseen(`${t('item')} `), number(index))),
+        h('a', { class: 'cover', ...to(this.changes(index)), 'aria-current': selected ? 'true' : null },
+          unseen(`${t('item')} `),
+          number(index))),
       this.#columns.map((name) => cell(item, name, this.#numeric.has(name))),
       h('td', { class: this.#columns.length ? null : 'wait' }));
   }

@@ -1,7 +1,7 @@
 // A value as JSON with colours and indentation. Objects and lists fold; long strings and long values open on request.
 
 import { copy, copyButton } from './copy.js';
-import { clip, fill, h, shown } from './dom.js';
+import { chooses, clip, fill, h, shown } from './dom.js';
 import { number, t } from './words.js';
 
 /** How many characters of a string, lines, and paths are shown at first. */
@@ -28,15 +28,24 @@ export function jsonWithTools(value) {
   const button = (word, act) => h('button', { type: 'button', class: 'quiet', onclick: act }, t(word));
   const said = h('span', { class: 'fine', role: 'status' });
   const list = paths(value);
-  const path = list.length > 0 && h('select', { 'aria-label': t('copyPath'), onchange: async (event) => {
-    const { value: chosen } = event.target;
-    if (!chosen) return;
-    fill(said, t(await copy(chosen) ? 'copied' : 'notCopied'));
-    event.target.value = '';
-  } }, h('option', { value: '' }, t('copyPath')), list.map((each) => h('option', { value: each }, shown(clip(each, 80)))));
+  const path = list.length > 0 && h('select', { 'aria-label': t('copyPath'), ...chooses(async (chosen, select) => {
+    select.value = '';
+    if (chosen) fill(said, t(await copy(chosen) ? 'copied' : 'notCopied'));
+  }) }, h('option', { value: '' }, t('copyPath')), list.map((each) => h('option', { value: each }, shown(clip(each, 80)))));
   return h('div', {},
-    h('div', { class: 'json-tools' }, copyButton(t('copyJson'), () => JSON.stringify(value, null, 2), 'quiet'), path, button('expandAll', () => fold(true)), button('collapseAll', () => fold(false)), said),
+    h('div', { class: 'json-tools' },
+      copyButton(t('copyJson'), () => JSON.stringify(value, null, 2), 'quiet',
+        isClipped(value) ? 'copiedClipped' : 'copied'),
+      path,
+      button('expandAll', () => fold(true)),
+      button('collapseAll', () => fold(false)),
+      said),
     view);
+}
+
+/** Whether the server has shortened a value: it writes how much is missing. */
+function isClipped(value) {
+  return /…\[\+\d+ \w+\]|"\[html, \d+ chars\]/.test(JSON.stringify(value));
 }
 
 /** The paths of the values, as n8n's expressions write them after `$json`. */
@@ -46,7 +55,9 @@ function paths(value) {
     if (one === null || typeof one !== 'object') return;
     for (const [key, entry] of Object.entries(one)) {
       if (found.length >= PATHS) return;
-      const next = Array.isArray(one) ? `${path}[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}${path ? '.' : ''}${key}` : `${path}[${JSON.stringify(key)}]`;
+      const isName = /^[A-Za-z_$][\w$]*$/.test(key);
+      const step = isName ? `${path ? '.' : ''}${key}` : `[${Array.isArray(one) ? key : JSON.stringify(key)}]`;
+      const next = path + step;
       found.push(next);
       walk(entry, next);
     }
@@ -57,7 +68,12 @@ function paths(value) {
 
 function render(value, indent, lines, isMarked = null, path = []) {
   if (Array.isArray(value)) return block('[', ']', value.map((entry, i) => [null, entry, i]), indent, lines, isMarked, path);
-  if (value !== null && typeof value === 'object') return block('{', '}', Object.entries(value).map(([key, entry]) => [key, entry, key]), indent, lines, isMarked, path);
+  if (value !== null && typeof value === 'object') return block('{', '}',
+    Object.entries(value).map(([key, entry]) => [key, entry, key]),
+    indent,
+    lines,
+    isMarked,
+    path);
   if (typeof value === 'string') return string(value);
   return h('span', { class: value === null ? 'null' : typeof value }, String(value));
 }
@@ -73,10 +89,19 @@ function block(open, close, entries, indent, lines, isMarked, path) {
     }
     lines.left -= 1;
     const below = isMarked && [...path, name];
-    const line = [key === null ? '' : [h('span', { class: 'key' }, h('bdi', {}, quoted(clip(key, 200)))), ': '], render(entry, inner, lines, isMarked, below)];
+    const line = [
+      key === null ? '' : [h('span', { class: 'key' }, h('bdi', {}, quoted(clip(key, 200)))), ': '],
+      render(entry, inner, lines, isMarked, below),
+    ];
     parts.push(inner, isMarked?.(below) ? h('mark', {}, line) : line, i < entries.length - 1 ? ',\n' : '\n');
   }
-  const button = h('button', { type: 'button', class: 'fold', 'aria-expanded': 'true', 'aria-label': t('fold'), onclick: () => setOpen(button, button.getAttribute('aria-expanded') !== 'true') });
+  const button = h('button', {
+    type: 'button',
+    class: 'fold',
+    'aria-expanded': 'true',
+    'aria-label': t('fold'),
+    onclick: () => setOpen(button, button.getAttribute('aria-expanded') !== 'true'),
+  });
   return [button, open, h('span', {}, parts, indent), h('span', { class: 'fine', hidden: true }, ` … ${number(entries.length)} `), close];
 }
 

@@ -50,7 +50,11 @@ function scrolls(element) {
 
 /** The list of keys, in a dialog that Escape closes. */
 export function showHelp() {
-  const dialog = h('dialog', { 'aria-labelledby': 'help-title', onclose: () => dialog.remove(), onclick: (event) => event.target === dialog && dialog.close() },
+  const dialog = h('dialog', {
+    'aria-labelledby': 'help-title',
+    onclose: () => dialog.remove(),
+    onclick: (event) => event.target === dialog && dialog.close(),
+  },
     h('h2', { id: 'help-title' }, t('keyboard')),
     h('dl', {}, HELP.map(([keys, word]) => h('div', {}, h('dt', {}, keys.map((key) => h('kbd', {}, key))), h('dd', {}, t(word))))),
     h('button', { type: 'button', class: 'button', onclick: () => dialog.close() }, t('close')));

@@ -1,7 +1,7 @@
 // A part of the page that loads its content: progress, cancel, error, try again.
 
 import { call } from './api.js';
-import { fill, h, shown } from './dom.js';
+import { fill, focusIn, h, shown } from './dom.js';
 import { bytes, t } from './words.js';
 
 /** No progress is shown for this many milliseconds: it would only flicker. */
@@ -18,10 +18,12 @@ export class Loader {
     this.#element = element;
   }
 
-  /** Cancels the load in progress; the current content stays. */
+  /** Cancels what is being read, if anything is; what is shown stays. */
   cancel() {
+    const isReading = this.#controller !== null;
     this.#controller?.abort();
     this.#controller = null;
+    return isReading;
   }
 
   /** Calls `tool` and passes its answer to `show`, which returns the content, or null if it has already shown it. */
@@ -33,6 +35,7 @@ export class Loader {
       this.#say(t('cancelled'), () => this.load(tool, parameters, show));
     });
     const element = this.#element;
+    const refocus = focusIn(element);
     element.setAttribute('aria-busy', 'true');
     const timer = setTimeout(() => fill(element, bar.element), QUIET);
     try {
@@ -41,12 +44,14 @@ export class Loader {
       clearTimeout(timer);
       const content = show(answer);
       if (content) fill(element, content);
+      refocus();
     } catch (error) {
       if (error.name === 'AbortError' || controller.signal.aborted) return;
       this.#say(error.message, () => this.load(tool, parameters, show), true);
     } finally {
       clearTimeout(timer);
-      if (this.#controller === controller || !this.#controller) element.removeAttribute('aria-busy');
+      if (this.#controller === controller) this.#controller = null;
+      if (!this.#controller) element.removeAttribute('aria-busy');
     }
   }
 

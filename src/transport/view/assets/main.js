@@ -13,12 +13,15 @@ const trail = h('ol', {});
 const search = h('div', { class: 'search-slot' });
 let server = {};
 let page = null;
+/** The list, which is kept as it was left, and how far it was scrolled. */
+let home = null;
+let top = 0;
 
 async function start() {
+  chooseLanguage(null);
   try {
     server = await about();
   } catch (error) {
-    chooseLanguage(null);
     document.body.append(h('p', { class: 'notice failed', role: 'alert' }, shown(error.message)));
     return;
   }
@@ -48,13 +51,16 @@ function skip(event) {
 function show() {
   const state = current();
   if (!page?.fits(state)) {
+    if (page && page === home) top = scrollY;
     page?.leave();
     restart(state.large ? { ignoreDataSizeLimit: true } : {});
     fill(search);
-    page = state.id ? new Execution(state, server, { trail: showTrail, search }) : new Home(server, search);
+    if (!state.id) home ??= new Home(server);
+    page = state.id ? new Execution(state, server, { trail: showTrail, search }) : home;
     fill(main, page.element);
+    page.enter?.(search);
     showTrail(state.id && !server.execution ? [`#${state.id}`] : []);
-    scrollTo(0, 0);
+    scrollTo(0, page === home ? top : 0);
   }
   page.update(state);
   refreshLinks();

@@ -1,9 +1,9 @@
 // One node: its runs, input and output side by side, one item as JSON, fields, trace, error and parameters.
 
-import { format, go, to } from './address.js';
+import { format, go, place, to } from './address.js';
 import { call } from './api.js';
 import { downloads } from './copy.js';
-import { data, fill, h, refill, shown } from './dom.js';
+import { chooses, data, fill, h, refill, shown } from './dom.js';
 import { Fields } from './fields.js';
 import { ItemTable, itemsOf } from './items.js';
 import { json, jsonWithTools } from './json.js';
@@ -30,7 +30,9 @@ export class NodeView {
     this.head = h('div', { class: 'node-head' });
     this.bar = h('div', {});
     this.body = h('div', { class: 'node-body' });
-    this.element = h('section', { class: 'card node-view', 'aria-label': t('node'), hidden: true }, h('div', { class: 'node-top' }, this.head, this.bar), this.body);
+    this.element = h('section', { class: 'card node-view', 'aria-label': t('node'), hidden: true },
+      h('div', { class: 'node-top' }, this.head, this.bar),
+      this.body);
     this.loader = new Loader(this.body);
   }
 
@@ -58,7 +60,7 @@ export class NodeView {
       fill(this.body, h('p', { class: 'empty' }, t('nodeDidNotRun')));
       return;
     }
-    this.loader.load('get_execution_by_node', this.#parameters(state), (answer) => {
+    this.loader.load('view_node', this.#parameters(state), (answer) => {
       this.#answer = answer;
       this.#showHead(answer);
       this.#refresh();
@@ -98,14 +100,24 @@ export class NodeView {
       answer && h('span', { class: 'fine number' }, duration(answer.executionTime)),
       answer?.run?.subExecution && h('span', { class: 'fine' }, t('startedThese'), ' ', child(answer.run.subExecution)),
       total > 1 && this.#runs(index, total, answer?.run?.failed ?? []),
-      h('a', { class: 'button quiet close', ...to({ node: null, tab: null }), 'aria-label': t('closeNode'), title: `${t('closeNode')} (Esc)` }, '✕'));
+      h('a', {
+        class: 'button quiet close',
+        ...to({ node: null, tab: null }),
+        'aria-label': t('closeNode'),
+        title: `${t('closeNode')} (Esc)`,
+      }, '✕'));
   }
 
   #runs(index, total, failed) {
     const at = (run) => ({ run, item: null, out: null, side: null });
     const step = (by, sign, label) => {
       const run = index + by;
-      return run >= 0 && run < total ? h('a', { class: 'button quiet', ...to(at(run)), 'aria-label': label, title: label }, sign) : h('span', { class: 'button quiet off', 'aria-hidden': 'true' }, sign);
+      return run >= 0 && run < total ? h('a', {
+        class: 'button quiet',
+        ...to(at(run)),
+        'aria-label': label,
+        title: label,
+      }, sign) : h('span', { class: 'button quiet off', 'aria-hidden': 'true' }, sign);
     };
     return h('div', { class: 'run-chooser', role: 'group', 'aria-label': t('runs') },
       step(-1, '←', t('previousRun')),
@@ -115,8 +127,10 @@ export class NodeView {
           go(at(run));
         } }), ' ', t('ofRuns', { n: number(total - 1) })),
       step(1, '→', t('nextRun')),
-      failed.length > 0 && h('label', { class: 'bad' }, `✕ ${count('failedRuns', this.nodes.get(this.#state.node)?.failedRuns ?? failed.length)}`, ' ',
-        h('select', { onchange: (event) => event.target.value && go(at(Number(event.target.value))) },
+      failed.length > 0 && h('label', { class: 'bad' },
+        `✕ ${count('failedRuns', this.nodes.get(this.#state.node)?.failedRuns ?? failed.length)}`,
+        ' ',
+        h('select', { ...chooses((run) => run && go(at(Number(run)))) },
           h('option', { value: '' }, t('choose')),
           failed.map((run) => h('option', { value: run, selected: run === index }, number(run))))));
   }
@@ -130,12 +144,24 @@ export class NodeView {
       this.out = this.#output();
       this.#clear();
     }
-    const names = ['items', 'fields', item !== null && this.#state.side !== 'input' && 'trace', answer.error && 'error', 'parameters'].filter(Boolean);
+    const names = [
+      'items',
+      'fields',
+      item !== null && this.#state.side !== 'input' && 'trace',
+      answer.error && 'error',
+      'parameters',
+    ].filter(Boolean);
     const name = names.includes(tab) ? tab : 'items';
-    refill(this.bar, tabs(t('node'), names.map((entry) => ({ label: t(`tab.${entry}`), changes: { tab: entry === 'items' ? null : entry }, current: entry === name }))));
+    refill(this.bar,
+      tabs(t('node'),
+        names.map((entry) => ({
+          label: t(`tab.${entry}`),
+          changes: { tab: entry === 'items' ? null : entry },
+          current: entry === name,
+        }))));
     if (!this.#parts.has(name)) this.#parts.set(name, this.#make(name));
     const part = this.#parts.get(name);
-    if (this.body.firstChild !== part.element) fill(this.body, part.element);
+    if (this.body.firstChild !== part.element) refill(this.body, part.element);
     part.update?.(this.#state);
   }
 
@@ -182,16 +208,21 @@ export class NodeView {
       name: t('inputItems'), total, side: 'input', read: source ? outputOf(source) : { nodeName, runIndex: run.index, part: 'input' },
       first: sources.length > 1 ? null : itemsOf(input),
     }) : null;
-    const choices = sources.length > 1 && h('span', { class: 'outputs', role: 'group', 'aria-label': t('inputs') }, sources.map((each, at) =>
+    const choices = sources.length > 1 && h('span', { class: 'outputs', role: 'group', 'aria-label': t('inputs') },
+      sources.map((each, at) =>
       h('a', { class: 'chip', ...to({ input: at, item: null, side: null }), 'aria-current': each === source ? 'true' : null },
         `${t('input')} ${each.inputIndex ?? at}`, ' ', h('span', { class: 'fine number' }, number(each.total ?? 0)))));
     const from = source && h('span', { class: 'fine' }, ` ${t('fromNode')} `, h('a', {
-      ...to({ node: source.nodeName, run: source.runIndex ?? 0, out: source.outputIndex ?? 0, input: null, item: null, side: null, tab: null }),
+      ...to(place(source.nodeName, { run: source.runIndex ?? 0, out: source.outputIndex ?? 0 })),
     }, data(source.nodeName, 60)));
     return {
       table,
       element: h('section', { class: 'side', 'aria-label': t('input') },
-        h('h3', {}, t('input'), choices || h('span', { class: 'fine' }, ' ', count('items', total)), from, table && source && downloads(this.id, source, this.nodes.get(source.nodeName)?.runs)),
+        h('h3', {},
+          t('input'),
+          choices || h('span', { class: 'fine' }, ' ', count('items', total)),
+          from,
+          table && source && downloads(this.id, source, this.nodes.get(source.nodeName)?.runs)),
         table ? [table.said, table.element, table.progress] : h('p', { class: 'empty' }, t('noInput'))),
     };
   }
@@ -212,7 +243,10 @@ export class NodeView {
     return {
       table,
       element: h('section', { class: 'side', 'aria-label': t('output') },
-        h('h3', {}, t('output'), choices || h('span', { class: 'fine' }, ' ', count('items', total)), table && downloads(this.id, { nodeName, runIndex: run.index, outputIndex: out }, run.total)),
+        h('h3', {},
+          t('output'),
+          choices || h('span', { class: 'fine' }, ' ', count('items', total)),
+          table && downloads(this.id, { nodeName, runIndex: run.index, outputIndex: out }, run.total)),
         table ? [table.said, table.element, table.progress] : empty()),
     };
   }
@@ -229,7 +263,9 @@ export class NodeView {
       name, total, first,
       changes: (item) => ({ item, side, tab: null }),
       fetchPage: async (offset, limit, options) => {
-        const answer = await call('get_execution_by_node', { id: this.id, ...read, format: 'rows', offset, limit, maxTokens: TOKENS }, options);
+        const answer = await call('get_execution_by_node',
+          { id: this.id, ...read, format: 'rows', offset, limit, maxTokens: TOKENS },
+          options);
         return itemsOf(answer[read.part]);
       },
     });
@@ -297,7 +333,9 @@ class OneItem {
       h('span', { class: 'actions' },
         !input && h('a', { class: 'button', ...to({ tab: 'trace' }) }, t('tab.trace')),
         h('a', { class: 'button quiet close', ...to({ item: null, side: null }), 'aria-label': t('closeItem') }, '✕')));
-    this.loader.load('get_execution_by_node', { ...this.#place(input), id: this.id, offset: item, limit: 1, maxTokens: TOKENS }, (answer) => {
+    this.loader.load('get_execution_by_node',
+      { ...this.#place(input), id: this.id, offset: item, limit: 1, maxTokens: TOKENS },
+      (answer) => {
       const [found] = (input && !this.source ? answer.input : answer.output).items ?? [];
       if (!found) return h('p', { class: 'empty' }, t('noSuchItem'));
       const { json: value, ...rest } = found;
@@ -306,7 +344,9 @@ class OneItem {
         clipped && h('p', { class: 'fine' }, count('clipped', clipped)),
         found.subExecution && h('p', {}, t('startedThese'), ' ', child(found.subExecution)),
         jsonWithTools(value),
-        Object.keys(rest).length > 0 && h('details', {}, h('summary', {}, t('beside'), ' ', h('span', { class: 'fine' }, shown(Object.keys(rest).join(', ')))), json(rest)),
+        Object.keys(rest).length > 0 && h('details', {},
+          h('summary', {}, t('beside'), ' ', h('span', { class: 'fine' }, shown(Object.keys(rest).join(', ')))),
+          json(rest)),
       ];
     });
   }

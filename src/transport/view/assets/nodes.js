@@ -1,6 +1,6 @@
 // The nodes as a table in the order of execution, each row with its part of the waterfall.
 
-import { current, go, to } from './address.js';
+import { current, go, place, to } from './address.js';
 import { data, fill, h, shown, unseen } from './dom.js';
 import { sign } from './status.js';
 import { ROW, Waterfall } from './waterfall.js';
@@ -39,7 +39,11 @@ export class Nodes {
     this.waterfall = new Waterfall(overview, this.scroller, axis, () => this.#rows);
     this.scroller.prepend(this.waterfall.element);
     this.tools = h('div', { class: 'tools' }, this.said, this.filter, this.waterfall.controls);
-    this.element = h('div', {}, overview.end > overview.start && this.waterfall.strip.element, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')),
+    this.element = h('div', {},
+      overview.end > overview.start && this.waterfall.strip.element,
+      this.scroller,
+      this.waterfall.tip,
+      !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')),
       overview.moreNodes > 0 && h('p', { class: 'fine pad more-nodes' }, count('moreNodes', overview.moreNodes)));
     for (const node of this.#nodes) this.#elements.set(node.nodeName, this.#row(node));
   }
@@ -95,14 +99,15 @@ export class Nodes {
     for (const [key, header] of this.#headers) {
       const active = COLUMNS[key] === column;
       header.setAttribute('aria-sort', active ? (sign > 0 ? 'ascending' : 'descending') : 'none');
-      const first = `${key}`;
-      header.firstChild.onclick = () => go({ sort: active && direction !== 'reversed' ? `${first}-reversed` : first === 'order' ? null : first }, { replace: true });
+      const next = active && direction !== 'reversed' ? `${key}-reversed` : key;
+      header.firstChild.onclick = () => go({ sort: next === 'order' ? null : next }, { replace: true });
     }
     fill(this.#body, this.#rows.map((node) => this.#elements.get(node.nodeName)));
   }
 
   #header(name, { word, number: right }) {
-    const header = h('th', { scope: 'col', class: `${right ? 'number ' : ''}${name}` }, h('button', { type: 'button', class: 'sort' }, t(word)));
+    const header = h('th', { scope: 'col', class: `${right ? 'number ' : ''}${name}` },
+      h('button', { type: 'button', class: 'sort' }, t(word)));
     this.#headers.set(name, header);
     return header;
   }
@@ -111,11 +116,19 @@ export class Nodes {
     const { nodeName, runs, failedRuns, inputItems, outputs, total, ms, status, bars } = node;
     return h('tr', {},
       h('th', { scope: 'row' }, h('div', { class: node.depth ? 'name sub-node' : 'name', style: { paddingLeft: `${node.depth * 16}px` } },
-        sign(status, true), h('a', { class: 'cover', ...to({ node: nodeName, tab: null }), title: shown(nodeName.slice(0, 200)) }, data(nodeName, 120)), marks(node))),
-      h('td', { class: 'number runs' }, number(runs), failedRuns > 0 && runs > 1 && h('span', { class: 'bad' }, ` ✕${number(failedRuns)}`)),
+        sign(status, true), h('a', {
+          class: 'cover',
+          ...to({ node: nodeName, tab: null }),
+          title: shown(nodeName.slice(0, 200)),
+        }, data(nodeName, 120)), marks(node))),
+      h('td', { class: 'number runs' },
+        number(runs), failedRuns > 0 && runs > 1 && h('span', { class: 'bad' }, ` ✕${number(failedRuns)}`)),
       h('td', { class: 'number in' }, inputItems === undefined ? '' : number(inputItems)),
       h('td', { class: 'number out', title: outputs.length > 1 ? outputs.map(number).join(' · ') : null },
-        outputs.length > 1 ? outputs.slice(0, 3).map((items, i) => [i ? h('span', { class: 'fine' }, ' · ') : '', number(items)]) : number(total),
+        outputs.length > 1 ? outputs.slice(0, 3).map((items, i) => [
+          i ? h('span', { class: 'fine' }, ' · ') : '',
+          number(items),
+        ]) : number(total),
         outputs.length > 3 && ' …'),
       h('td', { class: 'number ms' }, duration(ms)),
       h('td', { class: 'axis' }, bars.length > 0 && unseen(t('fromTo', { from: instant(bars[0][0], 1), to: instant(bars.at(-1)[1], 1) }))));
@@ -137,12 +150,16 @@ export class Nodes {
 /** Anything unusual about the flow of a node's items, as links to it. */
 function marks({ nodeName, errorItems, unconnected, emptyRuns, copiedRuns, outputs, outputLabels = [], disabled }) {
   const mark = (text, changes, title, kind = 'mark') =>
-    h('a', { class: kind, ...to({ node: nodeName, tab: null, run: null, out: null, item: null, side: null, ...changes }), title }, text);
+    h('a', { class: kind, ...to(place(nodeName, changes)), title }, text);
   return [
     errorItems && mark(count('errorItems', errorItems.count),
-      { run: errorItems.run ?? 0, out: errorItems.output ?? 0, item: errorItems.item }, shown(errorItems.message ?? '').slice(0, 300), 'mark bad'),
+      { run: errorItems.run ?? 0, out: errorItems.output ?? 0, item: errorItems.item },
+      shown(errorItems.message ?? '').slice(0, 300), 'mark bad'),
     (unconnected ?? []).slice(0, 3).map((out) =>
-      mark(t('unconnected', { out: shown(outputLabels[out] ?? `${out}`).slice(0, 20), items: number(outputs[out] ?? 0) }), { out }, t('unconnectedLong'))),
+      mark(t('unconnected',
+        { out: shown(outputLabels[out] ?? `${out}`).slice(0, 20), items: number(outputs[out] ?? 0) }),
+        { out },
+        t('unconnectedLong'))),
     emptyRuns && h('span', { class: 'mark' }, count('emptyRuns', emptyRuns)),
     copiedRuns && h('span', { class: 'mark', title: t('copiedLong') }, count('copiedRuns', copiedRuns)),
     disabled && h('span', { class: 'mark' }, t('disabled')),
@@ -152,7 +169,8 @@ function marks({ nodeName, errorItems, unconnected, emptyRuns, copiedRuns, outpu
 /** The nodes in their order, sub-nodes after the one that used them: `depth`, and `inside`, all below a node. */
 function withSubNodes(nodes, connections) {
   const byName = new Map(nodes.map((node) => [node.nodeName, node]));
-  const users = new Map(connections.filter(([from, , to, , type]) => type !== 'main' && byName.has(from) && byName.has(to)).map(([from, , to]) => [from, to]));
+  const serves = ([from, , to, , type]) => type !== 'main' && byName.has(from) && byName.has(to);
+  const users = new Map(connections.filter(serves).map(([from, , to]) => [from, to]));
   const list = [];
   const placed = new Set();
   const place = (node, depth) => {

@@ -17,6 +17,8 @@ export class Now {
   #known = null;
   #executions = [];
   #more = false;
+  /** What says how long each has been running. */
+  #clocks = [];
   #workflow = undefined;
 
   /** `ended` is called when an execution is no longer among them. */
@@ -24,23 +26,29 @@ export class Now {
     this.every = often ? OFTEN : SELDOM;
     this.ended = ended;
     this.list = h('ul', {});
-    this.element = h('section', { class: 'card pad now', hidden: true, 'aria-labelledby': 'now' }, h('h2', { id: 'now' }, t('now')), this.list);
-    this.clock = setInterval(() => this.#draw(), 1000);
+    this.element = h('section', { class: 'card pad now', hidden: true, 'aria-labelledby': 'now' },
+      h('h2', { id: 'now' }, t('now')),
+      this.list);
     this.seen = () => !document.hidden && this.#look();
-    document.addEventListener('visibilitychange', this.seen);
   }
 
   leave() {
     this.#controller.abort();
     clearInterval(this.clock);
+    this.clock = null;
     clearTimeout(this.timer);
     document.removeEventListener('visibilitychange', this.seen);
   }
 
   update({ workflow }) {
-    if (workflow === this.#workflow) return;
+    if (!this.clock) {
+      this.clock = setInterval(() => this.#tick(), 1000);
+      document.addEventListener('visibilitychange', this.seen);
+    } else if (workflow === this.#workflow) {
+      return;
+    }
+    if (workflow !== this.#workflow) this.#known = null;
     this.#workflow = workflow;
-    this.#known = null;
     this.#look();
   }
 
@@ -54,7 +62,9 @@ export class Now {
     const { signal } = (this.#controller = new AbortController());
     const of = this.#workflow ? { workflowId: this.#workflow } : {};
     try {
-      const answers = await Promise.all(STATUSES.map((status) => call('list_executions', { status, limit: MOST, ...of }, { signal, fresh: true })));
+      const answers = await Promise.all(STATUSES.map((status) => call('list_executions',
+        { status, limit: MOST, ...of },
+        { signal, fresh: true })));
       this.#executions = answers.flatMap(({ executions }) => executions);
       this.#more = answers.some(({ nextCursor }) => nextCursor);
     } catch (error) {
@@ -69,18 +79,31 @@ export class Now {
     if (!document.hidden) this.timer = setTimeout(() => this.#look(), this.every);
   }
 
+  /** Draws what has changed since the last look; a click or a selection must not lose what it is on. */
   #draw() {
-    this.element.hidden = !this.#executions.length;
-    refill(this.list, this.#executions.map((execution) => row(execution)), this.#more && h('li', { class: 'fine' }, '…'));
+    const wanted = JSON.stringify([this.#executions, this.#more]);
+    if (wanted !== this.drawn) {
+      this.drawn = wanted;
+      this.element.hidden = !this.#executions.length;
+      this.#clocks = [];
+      refill(this.list, this.#executions.map((execution) => this.#row(execution)), this.#more && h('li', { class: 'fine' }, '…'));
+    }
+    this.#tick();
   }
-}
 
-function row({ id, status, workflowId, workflowName, startedAt, waitTill }) {
-  const since = Date.now() - Date.parse(startedAt);
-  return h('li', {}, badge(status), ' ',
-    h('a', { href: format({ id }) }, data(workflowName ?? workflowId ?? '', 80), ` #${id}`),
-    h('span', { class: 'fine number' }, ' ', [
-      waitTill ? waits(waitTill) : null,
-      since >= 0 ? t(status === 'waiting' ? 'startedAgo' : 'runsFor', { time: duration(Math.floor(since / 1000) * 1000) }) : null,
-    ].filter(Boolean).join(' · ')));
+  #row({ id, status, workflowId, workflowName, startedAt, waitTill }) {
+    const time = h('span', {});
+    const word = status === 'waiting' ? 'startedAgo' : 'runsFor';
+    this.#clocks.push({ time, word, start: Date.parse(startedAt) });
+    return h('li', {}, badge(status), ' ',
+      h('a', { href: format({ id }) }, data(workflowName ?? workflowId ?? '', 80), ` #${id}`),
+      h('span', { class: 'fine number' }, ' ', waitTill && `${waits(waitTill)} · `, time));
+  }
+
+  #tick() {
+    for (const { time, word, start } of this.#clocks) {
+      const since = Date.now() - start;
+      time.textContent = since >= 0 ? t(word, { time: duration(Math.floor(since / 1000) * 1000) }) : '';
+    }
+  }
 }

@@ -1,6 +1,6 @@
 // The parameters of a node as they ran, and the findings of a check of its expressions and connections.
 
-import { copyButton, curl } from './copy.js';
+import { copyButton } from './copy.js';
 import { data, h, shown } from './dom.js';
 import { jsonWithTools } from './json.js';
 import { Loader } from './loading.js';
@@ -9,13 +9,13 @@ import { count, number, t } from './words.js';
 export class Parameters {
   /** From the answer about a node. */
   constructor(id, answer) {
-    const { nodeName, nodeType = '', parameters } = answer;
-    const command = /\.httpRequest$/.test(nodeType) ? curl(answer) : null;
+    const { nodeName, parameters, curl } = answer;
     this.place = { executionId: id, nodeName };
     this.found = h('div', {});
     this.loader = new Loader(this.found);
     this.element = h('div', { class: 'pad' }, this.found,
-      command && h('p', {}, copyButton(t('copyCurl'), () => command), h('span', { class: 'fine' }, ' ', t('withoutSecrets'))), jsonWithTools(parameters ?? {}));
+      curl && h('p', {}, copyButton(t('copyCurl'), () => curl), h('span', { class: 'fine' }, ' ', t('withoutSecrets'))),
+      jsonWithTools(parameters ?? {}, clippedOf(answer)));
   }
 
   leave() {

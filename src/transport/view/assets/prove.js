@@ -51,19 +51,24 @@ export class Prove {
     try {
       fill(this.said, verdict(await prove(this.id, { signal: this.#controller.signal })));
     } catch (error) {
-      fill(this.said, h('p', { class: error.name === 'AbortError' ? 'fine' : 'bad' }, error.name === 'AbortError' ? t('proofCancelled') : shown(error.message)));
+      fill(this.said,
+        h('p', { class: error.name === 'AbortError' ? 'fine' : 'bad' },
+          error.name === 'AbortError' ? t('proofCancelled') : shown(error.message)));
     } finally {
       this.said.removeAttribute('aria-busy');
     }
   }
 }
 
-/** The verdict and the claim, word for word as an agent reads them. */
+/** The verdict in words, and the claim as an agent reads it. */
 function verdict(answer) {
   const { verdict: name, claim, notProven = [] } = answer;
   const good = GOOD.includes(name);
   return h('div', { class: 'verdict' },
-    h('p', {}, h('span', { class: `badge ${good ? 'success' : 'error'}` }, good ? '✓ ' : '✕ ', shown(name)), ' ', data(claim, 2000)),
+    h('p', {},
+      h('span', { class: `badge ${good ? 'success' : 'error'}` }, good ? '✓ ' : '✕ ', t(`verdict.${name}`)),
+      ' ',
+      data(claim, 2000)),
     notProven.length > 0 && h('ul', { class: 'fine' }, notProven.map((line) => h('li', {}, data(line, 500)))),
     h('details', {}, h('summary', {}, t('proofDetails')), json(answer)));
 }

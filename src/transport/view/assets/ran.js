@@ -1,15 +1,13 @@
 // The execution as it ran, from top to bottom: what each node did, its input and output, a sample, and how values are distributed.
 
-import { format, to } from './address.js';
-import { data, h, shown } from './dom.js';
+import { format, place, to } from './address.js';
+import { data, h, nothing, remarks, shown } from './dom.js';
 import { json } from './json.js';
 import { Loader } from './loading.js';
 import { statusWord } from './status.js';
 import { count, number, t } from './words.js';
 
 const TOKENS = 25_000;
-/** The changes that lead to a node and drop everything of the previous one. */
-const OPEN = { tab: null, run: null, input: null, out: null, item: null, side: null };
 
 export class Ran {
   constructor({ id }) {
@@ -25,29 +23,54 @@ export class Ran {
   update() {
     if (this.asked) return;
     this.asked = true;
-    this.loader.load('describe_execution', { id: this.id, maxTokens: TOKENS }, ({ nodes = [], notRun = [], truncated, notes = [] }) => [
-      notes.map((note) => h('p', { class: 'notice' }, shown(note))),
-      truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
-      nodes.length ? h('ol', { class: 'path' }, nodes.map((node) => (typeof node === 'string' ? h('li', {}, data(node, 200)) : step(node)))) : h('p', { class: 'empty' }, t('nothingRan')),
+    this.loader.load('describe_execution', { id: this.id, maxTokens: TOKENS }, ({ nodes = [], notRun = [], ...answer }) => [
+      nodes.length ? remarks(answer) : nothing(answer, t('nothingRan')),
+      nodes.length > 0 && h('ol', { class: 'path' },
+        nodes.map((node) => (typeof node === 'string' ? h('li', {}, data(node, 200)) : step(node)))),
       notRun.length > 0 && h('p', { class: 'fine' }, t('didNotRunThese'), ' ', notRun.map((name, i) => [i ? ', ' : '', data(name, 80)])),
     ]);
   }
 }
 
-function step({ node, type, from = [], runs, calls, status, does, input, sample, values = [], together = [], disabled, subExecutions = [], ...rest }) {
+function step({
+  node,
+  type,
+  from = [],
+  runs,
+  calls,
+  status,
+  does,
+  input,
+  sample,
+  values = [],
+  together = [],
+  disabled,
+  subExecutions = [],
+  ...rest
+}) {
   return h('li', { class: status ? `ran ${status}` : 'ran' },
     h('div', { class: 'where' },
-      h('a', { ...to({ node, ...OPEN }) }, data(node, 80)), ' ',
+      h('a', { ...to(place(node)) }, data(node, 80)), ' ',
       h('span', { class: 'fine' }, [
-        type && data(type, 60), flow(rest), runs && count('runsWord', runs), calls !== undefined && count('callsWord', calls), disabled && t('disabled'),
+        type && data(type, 60),
+        flow(rest),
+        runs && count('runsWord', runs),
+        calls !== undefined && count('callsWord', calls),
+        disabled && t('disabled'),
       ].filter(Boolean).map((part, i) => [i ? ' · ' : '', part]))),
     from.length > 0 && h('p', { class: 'fine' }, t('fromNode'), ' ', from.map((name, i) => [i ? ', ' : '', data(name, 80)])),
     unusual({ status, ...rest }),
     does && h('pre', { class: 'does', tabindex: '0', 'aria-label': t('does') }, shown(does)),
-    (values.length > 0 || together.length > 0) && h('ul', { class: 'values' }, [...values, ...together].map((line) => h('li', {}, data(line, 400)))),
+    (values.length > 0 || together.length > 0) && h('ul', { class: 'values' },
+      [...values, ...together].map((line) => h('li', {}, data(line, 400)))),
     input !== undefined && folded(t('input'), input),
-    sample !== undefined && (typeof sample === 'string' ? h('p', { class: 'fine' }, t('sample'), ': ', data(sample, 120)) : folded(t('sample'), sample)),
-    subExecutions.length > 0 && h('p', {}, t('startedThese'), subExecutions.map((id) => [' ', /^\d+$/.test(id) ? h('a', { href: format({ id }) }, `#${id}`) : data(id, 40)])));
+    sample !== undefined && (typeof sample === 'string' ? h('p', { class: 'fine' },
+      t('sample'),
+      ': ',
+      data(sample, 120)) : folded(t('sample'), sample)),
+    subExecutions.length > 0 && h('p', {},
+      t('startedThese'),
+      subExecutions.map((id) => [' ', /^\d+$/.test(id) ? h('a', { href: format({ id }) }, `#${id}`) : data(id, 40)])));
 }
 
 function folded(name, value) {
@@ -56,8 +79,9 @@ function folded(name, value) {
 
 /** Items in and out: `1,500 → kept 496, discarded 1,004`. */
 function flow({ in: taken, out }) {
-  const outputs = out !== null && typeof out === 'object' ? Object.entries(out).map(([name, n]) => `${shown(name).slice(0, 30)} ${number(n)}`).join(', ') : out === undefined ? null : number(out);
-  if (outputs === null) return null;
+  if (out === undefined) return null;
+  const named = ([name, n]) => `${shown(name).slice(0, 30)} ${number(n)}`;
+  const outputs = out !== null && typeof out === 'object' ? Object.entries(out).map(named).join(', ') : number(out);
   return `${taken === undefined ? '' : `${number(taken)} → `}${outputs}`;
 }
 
@@ -66,8 +90,14 @@ function unusual({ status, error, errorItems, emptyRuns, unconnected = [], onErr
   const list = [
     status && h('strong', { class: status === 'error' || status === 'crashed' ? 'bad' : null }, statusWord(status)),
     error && data(error, 200),
-    errorItems && [h('strong', { class: 'bad' }, count('errorItems', errorItems.count)), errorItems.message && [': ', data(errorItems.message, 200)]],
-    unconnected.length > 0 && h('strong', { class: 'warned' }, t('nowhereThese'), ' ', unconnected.map((name, i) => [i ? ', ' : '', data(name, 40)])),
+    errorItems && [
+      h('strong', { class: 'bad' }, count('errorItems', errorItems.count)),
+      errorItems.message && [': ', data(errorItems.message, 200)],
+    ],
+    unconnected.length > 0 && h('strong', { class: 'warned' },
+      t('nowhereThese'),
+      ' ',
+      unconnected.map((name, i) => [i ? ', ' : '', data(name, 40)])),
     emptyRuns && count('emptyRuns', emptyRuns), onError && data(onError, 40),
   ].filter(Boolean);
   return list.length > 0 && h('p', {}, list.map((part, i) => [i ? ' · ' : '', part]));

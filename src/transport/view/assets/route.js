@@ -77,7 +77,8 @@ export class Routes {
     const box = [x - width / 2 - 3, y - height, x + width / 2 + 3, y + 4];
     const isInside = ([px, py]) => px >= box[0] && px <= box[2] && py >= box[1] && py <= box[3];
     let cost = 0;
-    for (const key of cells(box)) cost += (this.#cells.get(key) ?? []).filter(([px, py, other]) => other !== line && isInside([px, py])).length;
+    const isOther = ([px, py, other]) => other !== line && isInside([px, py]);
+    for (const key of cells(box)) cost += (this.#cells.get(key) ?? []).filter(isOther).length;
     cost += 10 * this.#labels.filter(([lx, ly, wide]) => Math.abs(lx - x) < (wide + width) / 2 + 4 && Math.abs(ly - y) < height + 2).length;
     return cost + 20 * this.#boxes.filter((node) => overlaps(node, box)).length;
   }

@@ -1,7 +1,7 @@
 // The search over an execution: a field in the bar, conditions, and hits by node, each a link to its item.
 
-import { go, to } from './address.js';
-import { data, fill, h, shown } from './dom.js';
+import { go, place, to } from './address.js';
+import { data, fill, h, nothing, remarks, shown } from './dom.js';
 import { scroll } from './fields.js';
 import { Loader } from './loading.js';
 import { count, number, t } from './words.js';
@@ -19,7 +19,15 @@ export function searchField() {
 
 /** A field in the bar; `find` is called with the search. */
 export function searchBox(words, find) {
-  const input = h('input', { type: 'search', name: 'q', placeholder: words, 'aria-label': words, autocomplete: 'off', spellcheck: 'false', enterkeyhint: 'search' });
+  const input = h('input', {
+    type: 'search',
+    name: 'q',
+    placeholder: words,
+    'aria-label': words,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    enterkeyhint: 'search',
+  });
   const element = h('form', { role: 'search', class: 'search', onsubmit: (event) => {
     event.preventDefault();
     if (input.value) find(input.value);
@@ -58,7 +66,8 @@ export class Search {
       fill(this.hits, h('p', { class: 'empty' }, t('searchHint')));
       return;
     }
-    this.loader.load('search_execution', { id: this.id, limit: LIMIT, maxTokens: TOKENS, ...conditions(state) }, (answer) => this.#answer(answer, state));
+    this.loader.load('search_execution', { id: this.id, limit: LIMIT, maxTokens: TOKENS, ...conditions(state) },
+      (answer) => this.#answer(answer, state));
   }
 
   #showForm({ q, path, condition, value, regex, within }) {
@@ -66,7 +75,15 @@ export class Search {
     fill(this.form,
       h('label', {}, t('text'), h('input', { name: 'q', value: q ?? '', autocomplete: 'off', spellcheck: 'false' })),
       h('label', { class: 'check' }, h('input', { type: 'checkbox', name: 'regex', checked: regex === '1' }), ' ', t('regex')),
-      h('label', {}, t('path'), h('input', { name: 'path', value: path ?? '', placeholder: 'lines[].taxRate', autocomplete: 'off', spellcheck: 'false' })),
+      h('label', {},
+        t('path'),
+        h('input', {
+          name: 'path',
+          value: path ?? '',
+          placeholder: 'lines[].taxRate',
+          autocomplete: 'off',
+          spellcheck: 'false',
+        })),
       h('label', {}, t('condition'), h('select', { name: 'condition' },
         option('', t('anyValue'), condition),
         WITH_VALUE.map((name) => option(name, t(`condition.${name}`), condition)),
@@ -81,16 +98,31 @@ export class Search {
     event.preventDefault();
     const given = new FormData(this.form);
     const text = (name) => given.get(name) || null;
-    go({ view: 'search', q: text('q'), path: text('path'), condition: text('condition'), value: text('value'), regex: given.has('regex') ? '1' : null, within: text('within') });
+    go({
+      view: 'search',
+      q: text('q'),
+      path: text('path'),
+      condition: text('condition'),
+      value: text('value'),
+      regex: given.has('regex') ? '1' : null,
+      within: text('within'),
+    });
   }
 
-  #answer({ total, perNode = [], hits = [], truncated }, { q, regex }) {
-    if (!total) return h('p', { class: 'empty' }, t('noHits'));
+  #answer(answer, { q, regex }) {
+    const { total, perNode = [], hits = [] } = answer;
+    if (!total) return nothing(answer, t('noHits'));
     return [
-      h('p', { role: 'status' }, h('strong', {}, count('hits', total)), hits.length < total && h('span', { class: 'fine' }, ` ${count('firstShown', hits.length)}`)),
-      truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
+      h('p', { role: 'status' },
+        h('strong', {}, count('hits', total)),
+        hits.length < total && h('span', { class: 'fine' }, ` ${count('firstShown', hits.length)}`)),
+      remarks(answer),
       h('ul', { class: 'chips' }, perNode.map(({ nodeName, hits: n }) =>
-        h('li', {}, h('a', { class: 'chip', ...to({ within: nodeName }) }, data(nodeName, 60), ' ', h('span', { class: 'number' }, number(n)))))),
+        h('li', {},
+          h('a', { class: 'chip', ...to({ within: nodeName }) },
+            data(nodeName, 60),
+            ' ',
+            h('span', { class: 'number' }, number(n)))))),
       scroll(t('view.search'), h('table', {},
         h('thead', {}, h('tr', {}, ['node', 'place', 'path', 'value'].map((word) => h('th', { scope: 'col' }, t(word))))),
         h('tbody', {}, hits.map((hit) => hitRow(hit, regex ? null : q))))),
@@ -100,11 +132,14 @@ export class Search {
 
 function hitRow({ nodeName, run = 0, output = 0, item, path, value }, q) {
   const inItem = item !== undefined;
-  const place = { node: nodeName, run, side: null, ...(inItem ? { out: output, item, tab: null } : { out: null, item: null, tab: 'error' }) };
   return h('tr', {},
     h('th', { scope: 'row' }, data(nodeName, 80)),
-    h('td', {}, h('a', { class: 'cover', ...to(place) },
-      [run > 0 && `${t('run')} ${number(run)}`, output > 0 && `${t('output')} ${number(output)}`, inItem ? `${t('item')} ${number(item)}` : t('error')].filter(Boolean).join(' · '))),
+    h('td', {}, h('a', { class: 'cover', ...to(place(nodeName, inItem ? { run, out: output, item } : { run, tab: 'error' })) },
+      [
+        run > 0 && `${t('run')} ${number(run)}`,
+        output > 0 && `${t('output')} ${number(output)}`,
+        inItem ? `${t('item')} ${number(item)}` : t('error'),
+      ].filter(Boolean).join(' · '))),
     h('td', {}, data(path ?? '', 80)),
     h('td', {}, value === undefined ? '' : h('bdi', {}, marked(typeof value === 'string' ? value : JSON.stringify(value), q))));
 }
@@ -114,7 +149,12 @@ export function marked(text, q) {
   const at = q ? text.toLowerCase().indexOf(q.toLowerCase()) : -1;
   if (at < 0) return shown(text.slice(0, 200));
   const from = Math.max(0, at - 60);
-  return [from ? '…' : '', shown(text.slice(from, at)), h('mark', {}, shown(text.slice(at, at + q.length))), shown(text.slice(at + q.length, at + q.length + 120))];
+  return [
+    from ? '…' : '',
+    shown(text.slice(from, at)),
+    h('mark', {}, shown(text.slice(at, at + q.length))),
+    shown(text.slice(at + q.length, at + q.length + 120)),
+  ];
 }
 
 function conditions({ q, path, condition, value, regex, within }) {

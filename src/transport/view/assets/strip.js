@@ -58,7 +58,10 @@ export class Strip {
       context.fillStyle = failed ? bad : good;
       this.nodes.forEach((node, at) => {
         for (const bar of node.bars) {
-          if (Boolean(bar[FAILED]) === failed) context.fillRect(this.#x(bar[FROM]), 4 + at * row, Math.max(failed ? 2 : 1, this.#x(bar[TO]) - this.#x(bar[FROM])), Math.max(failed ? 2 : 1, row - 1));
+          if (Boolean(bar[FAILED]) === failed) context.fillRect(this.#x(bar[FROM]),
+            4 + at * row,
+            Math.max(failed ? 2 : 1, this.#x(bar[TO]) - this.#x(bar[FROM])),
+            Math.max(failed ? 2 : 1, row - 1));
         }
       });
     }

@@ -7,6 +7,9 @@ import { h } from './dom.js';
 export function tabs(name, entries, ...more) {
   return h('nav', { class: 'tabs', 'aria-label': name },
     h('ul', {}, entries.map(({ label, changes, current, note }) =>
-      h('li', {}, h('a', { ...to(changes), 'aria-current': current ? 'page' : null }, label, note && h('span', { class: 'note' }, ' ', note))))),
+      h('li', {},
+        h('a', { ...to(changes), 'aria-current': current ? 'page' : null },
+          label,
+          note && h('span', { class: 'note' }, ' ', note))))),
     more);
 }

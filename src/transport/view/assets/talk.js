@@ -1,20 +1,15 @@
-// Runs of AI agents as conversations: what was asked, what the model answered, which tools it called and what they returned, in
-// order. n8n stores each call as a run of the sub-node; calls within a run of an agent are nested in it.
+// Runs of AI agents as conversations: what was asked, what the model answered, which tools it called and what they returned, as it
+// happened. n8n stores each call as a run of the sub-node, which names the run that made it.
 
-import { to } from './address.js';
+import { place, to } from './address.js';
 import { call } from './api.js';
-import { data, fill, h, shown } from './dom.js';
+import { data, fill, h, nothing, remarks, shown } from './dom.js';
 import { json } from './json.js';
 import { count, duration, instant, number, t } from './words.js';
 
-const TOKENS = 8_000;
-/** How many calls are read at once; a button reads more. */
-const PAGE = 30;
 const TEXT = 4_000;
 /** How many parts of a template are matched in a message. */
 const EXPRESSIONS = 8;
-// Indexes into a bar of `view_overview`.
-const [FROM, TO, RUN, RUNS] = [0, 1, 2, 3];
 
 /** Whether there is a conversation to show. */
 export function talks({ nodes, graph }) {
@@ -24,11 +19,16 @@ export function talks({ nodes, graph }) {
 
 export class Talk {
   #controller = new AbortController();
+  /** What has been read: by node and run, what stands for it. */
+  #turns = new Map();
+  #told = {};
 
-  constructor({ id, start, nodes, graph }) {
+  constructor({ id, start, graph }) {
     this.id = id;
     this.start = start;
-    this.turns = turnsOf(nodes, graph.connections);
+    const links = graph.connections.filter(([, , , , type]) => type !== 'main');
+    this.kinds = new Map(links.map(([from, , , , type]) => [from, type]));
+    this.names = [...new Set(links.flatMap(([from, , to]) => [from, to]))];
     this.list = h('ol', { class: 'talk' });
     this.foot = h('div', { role: 'status' });
     this.element = h('div', { class: 'pad' }, this.list, this.foot);
@@ -41,67 +41,52 @@ export class Talk {
   update() {
     if (this.asked) return;
     this.asked = true;
-    const flat = (turns) => turns.flatMap((turn) => [turn, ...flat(turn.inside)]);
-    fill(this.list, this.turns.map((turn) => place(turn)));
-    this.left = flat(this.turns);
-    for (const turn of this.left.slice(PAGE)) turn.element.hidden = true;
-    this.#read();
+    this.#read(null);
   }
 
-  async #read() {
+  async #read(after) {
     this.element.setAttribute('aria-busy', 'true');
-    const page = this.left.splice(0, PAGE);
-    for (const turn of page) turn.element.hidden = false;
     fill(this.foot, h('p', { class: 'fine' }, t('reading')));
-    for (const turn of page) {
-      try {
-        const answer = await call('get_execution_by_node', { id: this.id, nodeName: turn.node, runIndex: turn.run, limit: 1, maxTokens: TOKENS }, { signal: this.#controller.signal });
-        turn.answer = answer;
-        fill(turn.body, said(turn, answer));
-        // The first call of its model shows what an agent was really asked.
-        const { agent } = turn;
-        if (turn.kind === 'ai_languageModel' && agent?.answer && !agent.asked) {
-          agent.asked = messagesOf(answer);
-          fill(agent.body, said(agent, agent.answer));
-        }
-      } catch (error) {
-        if (error.name === 'AbortError') return;
-        fill(turn.body, h('p', { class: 'bad' }, shown(error.message)));
-      }
+    const button = (word, next) => h('button', { type: 'button', onclick: () => this.#read(next) }, word);
+    try {
+      const asked = { id: this.id, nodes: JSON.stringify(this.names), ...(after ? { after } : {}) };
+      const answer = await call('view_talk', asked, { signal: this.#controller.signal });
+      Object.assign(this.#told, answer.told);
+      for (const turn of answer.turns) this.#add(turn);
+      fill(this.foot,
+        this.#turns.size ? remarks(answer) : nothing(answer, t('nothingRan')),
+        answer.after && button(count('moreTurns', answer.more), answer.after));
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      fill(this.foot, h('div', { class: 'notice failed', role: 'alert' }, h('p', {}, shown(error.message)), button(t('tryAgain'), after)));
     }
     this.element.removeAttribute('aria-busy');
-    fill(this.foot, this.left.length > 0 && h('button', { type: 'button', onclick: () => this.#read() }, count('moreTurns', this.left.length)));
   }
-}
 
-/** The runs of agents, each with the calls that began within it: `{node, run, from, to, kind, inside}`. */
-function turnsOf(nodes, connections) {
-  const links = connections.filter(([, , , , type]) => type !== 'main');
-  const kinds = new Map(links.map(([from, , , , type]) => [from, type]));
-  const involved = new Set(links.flatMap(([from, , to]) => [from, to]));
-  const runs = new Map(nodes.filter(({ nodeName }) => involved.has(nodeName)).map(({ nodeName, bars }) => [nodeName, bars.flatMap((bar) => Array.from({ length: bar[RUNS] }, (_, i) => ({
-    node: nodeName, run: bar[RUN] + i, from: bar[FROM], to: bar[TO], kind: kinds.get(nodeName) ?? 'agent',
-  })))]));
-  // A node that uses itself, through others, ends here.
-  const within = (parent, seen) => {
-    const users = links.filter(([from, , to]) => to === parent.node && !seen.has(from)).map(([from]) => from);
-    return [...new Set(users)].flatMap((name) => runs.get(name) ?? []).filter(({ from }) => from >= parent.from && from <= parent.to)
-      .sort((one, other) => one.from - other.from || one.run - other.run).map((turn) => ({ ...turn, inside: within(turn, new Set([...seen, turn.node])) }));
-  };
-  const agents = [...new Set(links.map(([, , to]) => to))].filter((name) => !kinds.has(name));
-  return agents.flatMap((name) => runs.get(name) ?? []).sort((one, other) => one.from - other.from).map((turn) => ({ ...turn, inside: within(turn, new Set([turn.node])) }));
-}
-
-/** The place of a turn; its text arrives later. */
-function place(turn) {
-  turn.body = h('div', { class: 'said' });
-  for (const inner of turn.inside) inner.agent = turn;
-  turn.element = h('li', { class: `turn ${turn.kind.replace(/^ai_/, '')}` },
-    h('div', { class: 'where' }, h('span', { class: 'kind' }, kindWord(turn.kind)), ' ',
-      h('a', { ...to({ node: turn.node, run: turn.run, tab: null, out: null, item: null, side: null, input: null }) }, data(turn.node, 80)),
-      h('span', { class: 'fine number' }, ` ${t('startsAt', { at: instant(turn.from, 1) })} · ${duration(turn.to - turn.from)}`)),
-    turn.body, turn.inside.length > 0 && h('ol', { class: 'talk' }, turn.inside.map((inner) => place(inner))));
-  return turn.element;
+  /** Puts a turn inside the one that called it. */
+  #add(turn) {
+    const kind = this.kinds.get(turn.node) ?? 'agent';
+    const caller = this.#turns.get(JSON.stringify(turn.caller));
+    const inside = h('ol', { class: 'talk', hidden: true });
+    const body = h('div', { class: 'said' });
+    const element = h('li', { class: `turn ${kind.replace(/^ai_/, '')}` },
+      h('div', { class: 'where' },
+        h('span', { class: 'kind' }, kindWord(kind)), ' ',
+        h('a', { ...to(place(turn.node, { run: turn.run })) }, data(turn.node, 80)),
+        h('span', { class: 'fine number' }, ` ${t('startsAt', { at: instant(turn.start - this.start, 1) })} · ${duration(turn.ms)}`)),
+      body, inside);
+    const shownTurn = { ...turn, kind, told: this.#told[turn.node] ?? {}, body, inside };
+    this.#turns.set(JSON.stringify([turn.node, turn.run]), shownTurn);
+    fill(body, said(shownTurn));
+    (caller?.inside ?? this.list).append(element);
+    if (!caller) return;
+    caller.inside.hidden = false;
+    // The first call of its model knows what an agent was really asked.
+    if (kind === 'ai_languageModel' && caller.messages === undefined) {
+      caller.messages = textOf(turn.input?.messages ?? turn.input) ?? '';
+      fill(caller.body, said(caller));
+    }
+  }
 }
 
 function kindWord(kind) {
@@ -109,27 +94,27 @@ function kindWord(kind) {
   return t(`talk.${known.includes(kind) ? kind : 'other'}`);
 }
 
-function said({ kind, asked: messages }, { input, output, error, parameters = {} }) {
-  const [asked, answered] = [input, output].map((side) => side?.items?.[0]?.json);
-  const failed = error && h('p', { class: 'bad' }, data(error.message ?? t('error'), TEXT));
-  if (kind === 'ai_languageModel') return [...model(asked, answered), failed];
-  if (kind === 'agent') {
-    const { options, text } = parameters;
-    return [template(t('instructions'), options?.systemMessage, 'System', messages), template(t('prompt'), text ?? asked?.chatInput, 'Human', messages), part(t('answer'), answered?.output ?? answered), failed];
-  }
-  return [part(t('calledWith'), asked?.query ?? asked), part(t('returned'), answered?.response ?? answered), failed];
+function said({ kind, messages, told, input, output, continues, error }) {
+  const failed = error !== undefined && h('p', { class: 'bad' }, data(error || t('error'), TEXT));
+  if (kind === 'ai_languageModel') return [...model(input, output, continues), failed];
+  if (kind !== 'agent') return [part(t('calledWith'), input?.query ?? input), part(t('returned'), output?.response ?? output), failed];
+  const prompt = told.text === undefined ? part(t('prompt'), lastMessage('Human', messages)) : template(t('prompt'),
+    told.text,
+    'Human',
+    messages);
+  return [template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), output?.output ?? output), failed];
 }
 
-/** A call of a model: its messages, the answer, and the tokens that n8n counted. */
-function model(asked, answered) {
-  const text = textOf(asked?.messages ?? asked);
+/** A call of a model: its messages since the call before, the answer, and the tokens that n8n counted. */
+function model(asked, answered, continues) {
   const generation = answered?.response?.generations?.[0]?.[0];
   const wants = generation?.generationInfo?.finish_reason === 'tool_calls';
   const usage = answered?.tokenUsage ?? answered?.tokenUsageEstimate;
+  const tokens = usage && t('tokens', { of: number(usage.promptTokens ?? 0), made: number(usage.completionTokens ?? 0) });
   return [
-    part(t('prompt'), text),
+    part(continues ? t('newMessages') : t('prompt'), textOf(asked?.messages ?? asked)),
     generation && wants && !generation.text ? h('p', { class: 'fine' }, t('asksForTool')) : part(t('answer'), generation?.text ?? answered),
-    usage && h('p', { class: 'fine number' }, t('tokens', { of: number(usage.promptTokens ?? 0), made: number(usage.completionTokens ?? 0) }), answered?.tokenUsage ? '' : ` ${t('estimated')}`),
+    usage && h('p', { class: 'fine number' }, tokens, answered?.tokenUsage ? '' : ` ${t('estimated')}`),
   ];
 }
 
@@ -137,30 +122,31 @@ function textOf(messages) {
   return Array.isArray(messages) ? messages.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n') : messages;
 }
 
-/** The text that a model received: n8n writes each message after the role of its author. */
-function messagesOf({ input }) {
-  const asked = input?.items?.[0]?.json;
-  const text = textOf(asked?.messages ?? asked);
-  return typeof text === 'string' ? text : '';
-}
-
-/** A parameter of an agent: with resolved expressions, if the messages of its model have them; otherwise as a template. */
+/** A parameter of an agent: with its expressions as they were resolved, if the messages of its model have them; else as a template. */
 function template(name, value, role, messages) {
   if (typeof value !== 'string' || !value.startsWith('=')) return part(name, value);
-  const known = messages && resolved(value.slice(1), role, messages);
+  const known = typeof messages === 'string' ? resolved(value.slice(1), role, messages) : null;
   return part(known ? name : `${name} ${t('asTemplate')}`, known || value.slice(1));
 }
 
-/** The last message of this role, if it is the template with something in place of each expression. */
-function resolved(template, role, messages) {
-  const literals = template.split(/\{\{[\s\S]*?\}\}/).map((text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  if (literals.length > EXPRESSIONS) return null;
-  const message = new RegExp(`(?:^|\\n)${role}: (\\s*${literals.join('[\\s\\S]*?')}\\s*)(?=\\n(?:System|Human|AI|Tool): |$)`, 'g');
+/** What stands in the last message of this role, if it is the template with something in place of each expression. */
+function resolved(text, role, messages) {
+  const escaped = (literal) => literal.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const literals = text.split(/\{\{[\s\S]*?\}\}/).map(escaped);
+  return literals.length > EXPRESSIONS ? null : lastMessage(role, messages, `\\s*${literals.join('[\\s\\S]*?')}\\s*`);
+}
+
+/** The last message of a role that matches a pattern: n8n writes each message after the role of its author. */
+function lastMessage(role, messages, pattern = '[\\s\\S]*?') {
+  if (typeof messages !== 'string') return null;
+  const message = new RegExp(`(?:^|\\n)${role}: (${pattern})(?=\\n(?:System|Human|AI|Tool): |$)`, 'g');
   return [...messages.matchAll(message)].at(-1)?.[1].trim() ?? null;
 }
 
 function part(name, value) {
   if (value === undefined || value === null || value === '') return null;
   const text = typeof value === 'string';
-  return h('div', { class: 'part' }, h('span', { class: 'fine' }, name), text ? h('p', { class: 'speech' }, data(value, TEXT)) : json(value));
+  return h('div', { class: 'part' },
+    h('span', { class: 'fine' }, name),
+    text ? h('p', { class: 'speech' }, data(value, TEXT)) : json(value));
 }

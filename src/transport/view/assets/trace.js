@@ -1,7 +1,7 @@
 // The trace of an item: a path through the nodes, back to its sources and forward to the items derived from it.
 
-import { to } from './address.js';
-import { data, h, shown } from './dom.js';
+import { place, to } from './address.js';
+import { data, h, nothing, remarks, shown } from './dom.js';
 import { json } from './json.js';
 import { Loader } from './loading.js';
 import { number, t } from './words.js';
@@ -27,28 +27,42 @@ export class Trace {
     const wanted = JSON.stringify([item, way]);
     if (wanted === this.#shown || item === null) return;
     this.#shown = wanted;
-    this.loader.load('trace_execution_item', { ...this.place, item, direction: way, maxTokens: TOKENS }, ({ steps = [], truncated }) => [
+    this.loader.load('trace_execution_item', { ...this.place, item, direction: way, maxTokens: TOKENS }, (answer) => [
       h('div', { class: 'chips', role: 'group', 'aria-label': t('direction') }, DIRECTIONS.map((name) =>
-        h('a', { class: 'chip', ...to({ direction: name === 'back' ? null : name }), 'aria-current': name === way ? 'true' : null }, t(`direction.${name}`)))),
-      truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
-      h('ol', { class: 'path' }, steps.map((step) => stepView(step))),
+        h('a', {
+          class: 'chip',
+          ...to({ direction: name === 'back' ? null : name }),
+          'aria-current': name === way ? 'true' : null,
+        }, t(`direction.${name}`)))),
+      answer.steps?.length ? remarks(answer) : nothing(answer, t('noHits')),
+      h('ol', { class: 'path' }, (answer.steps ?? []).map((step) => stepView(step))),
     ]);
   }
 }
 
 function stepView({ nodeName, run = 0, output = 0, item, from = [], fromMore, changed, json: value, note, ...rest }) {
   return h('li', {},
-    h('div', { class: 'where' }, place(nodeName, run, output, item)),
+    h('div', { class: 'where' }, placeLink(nodeName, run, output, item)),
     note && h('p', { class: 'fine' }, shown(note)),
     changed && changes(changed),
     value !== undefined && h('details', {}, h('summary', {}, 'JSON'), json(value)),
-    from.length > 1 && h('p', { class: 'fine' }, t('cameFrom'), ' ', from.map(([node, r, o, i], at) => [at ? ', ' : '', place(node, r, o, i)]), fromMore && ` +${number(fromMore)}`),
+    from.length > 1 && h('p', { class: 'fine' },
+      t('cameFrom'),
+      ' ',
+      from.map(([node, r, o, i], at) => [at ? ', ' : '', placeLink(node, r, o, i)]),
+      fromMore && ` +${number(fromMore)}`),
     Object.keys(rest).length > 0 && h('p', { class: 'fine' }, shown(JSON.stringify(rest).slice(0, 300))));
 }
 
-function place(node, run, out, item) {
-  return h('a', { ...to({ node, run, out, item, side: null, tab: null }) }, data(node, 80),
-    h('span', { class: 'fine number' }, ' ', [run > 0 && `${t('run')} ${number(run)}`, out > 0 && `${t('output')} ${number(out)}`, item !== undefined && `${t('item')} ${number(item)}`].filter(Boolean).join(' · ')));
+function placeLink(node, run, out, item) {
+  return h('a', { ...to(place(node, { run, out, item })) }, data(node, 80),
+    h('span', { class: 'fine number' },
+      ' ',
+      [
+        run > 0 && `${t('run')} ${number(run)}`,
+        out > 0 && `${t('output')} ${number(out)}`,
+        item !== undefined && `${t('item')} ${number(item)}`,
+      ].filter(Boolean).join(' · ')));
 }
 
 function changes(changed) {
@@ -63,7 +77,12 @@ function kind(key) {
 
 function change(key, value) {
   const path = key.slice(1);
-  if (key === '-') return [h('span', { class: 'sign' }, '− '), t('gone'), ' ', (Array.isArray(value) ? value : [value]).map((name, i) => [i ? ', ' : '', data(name, 80)])];
+  if (key === '-') return [
+    h('span', { class: 'sign' }, '− '),
+    t('gone'),
+    ' ',
+    (Array.isArray(value) ? value : [value]).map((name, i) => [i ? ', ' : '', data(name, 80)]),
+  ];
   if (key[0] === '+') return [h('span', { class: 'sign' }, '+ '), data(path, 80), ': ', literal(value)];
   if (key[0] === '~') return [h('span', { class: 'sign' }, '~ '), data(path, 80), ': ', literal(value?.[0]), ' → ', literal(value?.[1])];
   return data(`${key} ${value}`, 200);

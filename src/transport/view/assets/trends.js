@@ -1,7 +1,7 @@
 // The trend of a workflow: changes at its nodes in the last period compared with the seven before it, with a sparkline over all eight.
 
-import { format, go, to } from './address.js';
-import { data, fill, h, shown, svg } from './dom.js';
+import { format, to } from './address.js';
+import { data, fill, h, refill, svg } from './dom.js';
 import { scroll } from './fields.js';
 import { Loader } from './loading.js';
 import { duration, minute, number, percent, t, unread } from './words.js';
@@ -20,12 +20,15 @@ export class Trends {
   constructor() {
     this.choice = h('div', { class: 'chips' });
     this.body = h('div', {});
-    this.element = h('section', { class: 'card pad trends', 'aria-labelledby': 'trends' }, h('h2', { id: 'trends' }, t('trends')), this.choice, this.body);
+    this.element = h('section', { class: 'card pad trends', 'aria-labelledby': 'trends' },
+      h('h2', { id: 'trends' }, t('trends')),
+      this.choice,
+      this.body);
     this.loader = new Loader(this.body);
   }
 
   leave() {
-    this.loader.cancel();
+    if (this.loader.cancel()) this.#shown = null;
   }
 
   again() {
@@ -44,7 +47,7 @@ export class Trends {
     const { workflow } = state;
     const period = PERIODS.includes(state.period) ? state.period : DEFAULT;
     this.element.hidden = !workflow && !this.#workflows.size;
-    fill(this.choice, workflow
+    refill(this.choice, workflow
       ? PERIODS.map((each) => chip({ period: each === DEFAULT ? null : each }, t(`period.${each}`), each === period))
       : [...this.#workflows].slice(0, MOST).map(([id, name]) => chip({ workflow: id }, data(name, 40), false)));
     const wanted = JSON.stringify([workflow, period]);
@@ -97,13 +100,13 @@ function line(values, write) {
   const y = (value) => HEIGHT - EDGE - ((value - low) / (high - low)) * (HEIGHT - 2 * EDGE);
   const points = values.map((value, i) => (typeof value === 'number' ? [x(i), y(value)] : null)).filter(Boolean);
   const [lastX, lastY] = points.at(-1);
-  const last = values.at(-1);
+  const words = values.map((value) => (typeof value === 'number' ? write(value) : '–'));
   return [
     svg('svg', { class: 'line', width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' },
       svg('polyline', { points: points.map((point) => point.map((n) => n.toFixed(1)).join(',')).join(' ') }),
       svg('circle', { cx: lastX, cy: lastY, r: 2.5 })),
-    ' ', h('span', { class: 'number', title: values.map((value) => (typeof value === 'number' ? write(value) : '–')).join(' → ') }, typeof last === 'number' ? write(last) : '–'),
-    h('span', { class: 'unseen' }, ` (${t('before')}: ${values.slice(0, -1).map((value) => (typeof value === 'number' ? write(value) : '–')).join(', ')})`),
+    ' ', h('span', { class: 'number', title: words.join(' → ') }, words.at(-1)),
+    h('span', { class: 'unseen' }, ` (${t('before')}: ${words.slice(0, -1).join(', ')})`),
   ];
 }
 

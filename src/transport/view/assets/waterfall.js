@@ -1,7 +1,7 @@
 // The waterfall next to the table of nodes: a bar for each run on a common time axis, drawn on one canvas over the
 // visible rows. Runs narrower than a pixel arrive as one bar; failed ones always have their own bar.
 
-import { go } from './address.js';
+import { go, place } from './address.js';
 import { call } from './api.js';
 import { fill, h, shown } from './dom.js';
 import { Strip } from './strip.js';
@@ -42,7 +42,12 @@ export class Waterfall {
     this.element = h('div', { class: 'overlay' }, this.canvas);
     this.strip = new Strip(overview.nodes, this.full, (range) => this.#change(range));
     this.tip = h('div', { class: 'tip', hidden: true });
-    const control = (key, label) => h('button', { type: 'button', onclick: () => this.zoom(key), 'aria-label': label, title: `${label} (${key})` }, key === '0' ? '⤢' : key === '-' ? '−' : key);
+    const control = (key, label) => h('button', {
+      type: 'button',
+      onclick: () => this.zoom(key),
+      'aria-label': label,
+      title: `${label} (${key})`,
+    }, key === '0' ? '⤢' : key === '-' ? '−' : key);
     this.controls = h('span', { class: 'zoom', role: 'group', 'aria-label': t('timeAxis') },
       control('-', t('zoomOut')), control('0', t('wholeTime')), control('+', t('zoomIn')));
     scroller.addEventListener('scroll', () => this.draw(), { passive: true });
@@ -60,6 +65,7 @@ export class Waterfall {
     removeEventListener('themechange', this.recolour);
     this.#reading?.abort();
     clearTimeout(this.timer);
+    clearTimeout(this.refining);
   }
 
   update(state) {
@@ -115,7 +121,13 @@ export class Waterfall {
       this.#reading?.abort();
       this.#reading = new AbortController();
       const margin = (to - from) / 2;
-      const asked = { id: this.id, start: this.start, bars: BARS * 2, from: Math.max(0, Math.floor(from - margin)), to: Math.ceil(to + margin) };
+      const asked = {
+        id: this.id,
+        start: this.start,
+        bars: BARS * 2,
+        from: Math.max(0, Math.floor(from - margin)),
+        to: Math.ceil(to + margin),
+      };
       try {
         const answer = await call('view_timeline', asked, { signal: this.#reading.signal });
         this.#finer = { range: [asked.from, asked.to], bars: new Map(answer.nodes) };
@@ -248,7 +260,8 @@ export class Waterfall {
       cross(context, x + (inside ? Math.min(9, wide / 2) : wide / 2), inside ? top + ROW / 2 : top + 4, inside ? this.colours.onBad : bad);
     }
     for (const inner of node.inside ?? []) this.#inside(context, inner, top);
-    const run = chosen && this.#state.run !== null ? this.#bars(node).findLast((bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS]) : null;
+    const has = (bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS];
+    const run = chosen && this.#state.run !== null ? this.#bars(node).findLast(has) : null;
     if (run) {
       context.strokeStyle = select;
       context.lineWidth = 2;
@@ -303,7 +316,7 @@ export class Waterfall {
     const hit = this.#hit(event);
     if (!hit.node) return;
     const run = hit.bar && hit.node.runs > 1 ? hit.bar[RUN] : null;
-    go({ node: hit.node.nodeName, tab: null, run, item: null, out: null, side: null });
+    go(place(hit.node.nodeName, { run }));
   }
 
   /** The node and the bar at a point; a failed one wins, since others may cover it. */
@@ -311,7 +324,10 @@ export class Waterfall {
     const at = Math.floor((event.offsetY - ROW + this.scroller.scrollTop) / ROW);
     const node = event.offsetY < ROW ? undefined : this.rows()[at];
     if (!node) return {};
-    const near = this.#bars(node).filter((bar) => this.#x(bar[FROM]) - 3 <= event.offsetX && event.offsetX <= Math.max(this.#x(bar[FROM]) + 2, this.#x(bar[TO])) + 3);
+    const x = event.offsetX;
+    const isNear = (bar) => (
+      this.#x(bar[FROM]) - 3 <= x && x <= Math.max(this.#x(bar[FROM]) + 2, this.#x(bar[TO])) + 3);
+    const near = this.#bars(node).filter(isNear);
     return { node, bar: near.find((bar) => bar[FAILED]) ?? near[0] };
   }
 
@@ -319,7 +335,8 @@ export class Waterfall {
     const { node, bar } = this.#hit(event);
     this.canvas.classList.toggle('over', Boolean(node));
     if (!bar) return this.#hideTip();
-    const run = bar[RUNS] > 1 ? t('runsFrom', { n: number(bar[RUNS]), from: number(bar[RUN]) }) : t('runOf', { run: number(bar[RUN]), of: number(node.runs) });
+    const run = bar[RUNS] > 1 ? t('runsFrom', { n: number(bar[RUNS]), from: number(bar[RUN]) }) : t('runOf',
+      { run: number(bar[RUN]), of: number(node.runs) });
     fill(this.tip, h('strong', {}, h('bdi', {}, shown(node.nodeName.slice(0, 60)))),
       h('span', {}, run, bar[FAILED] ? ` ✕ ${t('failed')}` : ''),
       h('span', {}, `${count('items', bar[ITEMS])}, ${duration(bar[MS])}`),

@@ -1,0 +1,263 @@
+//! The HTTP request of a node: as it was sent, if its error has it, or else as its parameters have it. No secrets.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::secrets::outgoing;
+
+/// Method and address, for a sentence.
+pub(super) fn request(answer: &Value) -> Option<String> {
+    let request = Request::of(&answer["parameters"], &answer["error"])?;
+    Some(format!("{} {}", request.method, outgoing::address(&request.url)))
+}
+
+/// The request as a `curl` command.
+pub(in crate::tools::view) fn curl(parameters: &Value, error: &Value) -> Option<String> {
+    let Request { method, url, headers, body } = Request::of(parameters, error)?;
+    let mut words = vec!["curl".to_owned()];
+    if method != "GET" || !matches!(body, Body::None) {
+        words.push(format!("-X {}", quoted(&method)));
+    }
+    words.push(quoted(&outgoing::address(&url)));
+    let has = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
+    let content_type = body.content_type().filter(|_| !has("content-type"));
+    for (name, value) in &headers {
+        words.push(format!("-H {}", quoted(&format!("{name}: {}", outgoing::value(name, value)))));
+    }
+    words.extend(content_type.map(|kind| format!("-H {}", quoted(&format!("Content-Type: {kind}")))));
+    words.extend(body.words());
+    Some(words.join(" "))
+}
+
+/// A request.
+struct Request {
+    method: String,
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Body,
+}
+
+/// Its body.
+enum Body {
+    None,
+    /// JSON, or a template of it.
+    Json(String),
+    /// Fields of a form.
+    Form(Vec<(String, String)>),
+    /// Fields of a form in parts; a file has the name of the member of `binary` that holds it.
+    Parts(Vec<(String, String)>),
+    /// A file, by the name of the member of `binary` that holds it.
+    File(String),
+    /// Any other text, and its type.
+    Raw(String, Option<String>),
+}
+
+impl Body {
+    /// What curl has to be told of its type.
+    fn content_type(&self) -> Option<&str> {
+        match self {
+            Self::Json(_) => Some("application/json"),
+            Self::Raw(_, kind) => kind.as_deref(),
+            Self::File(_) => Some("application/octet-stream"),
+            Self::None | Self::Form(_) | Self::Parts(_) => None,
+        }
+    }
+
+    fn words(&self) -> Vec<String> {
+        let fields = |option: &str, fields: &[(String, String)]| {
+            let word = |(name, value): &(String, String)| {
+                format!("{option} {}", quoted(&format!("{name}={}", outgoing::value(name, value))))
+            };
+            fields.iter().map(word).collect()
+        };
+        match self {
+            Self::None => Vec::new(),
+            Self::Json(text) | Self::Raw(text, _) => vec![format!("--data-raw {}", quoted(&outgoing::body(text)))],
+            Self::Form(all) => fields("--data-urlencode", all),
+            Self::Parts(all) => fields("-F", all),
+            Self::File(name) => vec![format!("--data-binary {}", quoted(&format!("@{name}")))],
+        }
+    }
+}
+
+impl Request {
+    fn of(parameters: &Value, error: &Value) -> Option<Self> {
+        Self::sent(&error["context"]["request"]).or_else(|| Self::wanted(parameters))
+    }
+
+    /// As the error of a node that failed has it.
+    fn sent(sent: &Value) -> Option<Self> {
+        let url = ["uri", "url"].iter().find_map(|name| text(&sent[name]))?;
+        let method = text(&sent["method"]).unwrap_or_else(|| "GET".to_owned());
+        let body = match (&sent["form"], &sent["body"]) {
+            (Value::Object(form), _) => Body::Form(members(form)),
+            (_, Value::Null) => Body::None,
+            (_, Value::String(body)) => Body::Raw(body.clone(), None),
+            (_, body) => Body::Json(body.to_string()),
+        };
+        let headers = sent["headers"].as_object().map(members).unwrap_or_default();
+        Some(Self { method, url: with_query(url, &object_members(&sent["qs"])), headers, body })
+    }
+
+    /// As the parameters of an HTTP Request node have it.
+    fn wanted(parameters: &Value) -> Option<Self> {
+        let url = text(&parameters["url"])?;
+        let method = ["method", "requestMethod"].iter().find_map(|name| text(&parameters[name]));
+        let is_on = |name: &str| parameters[name] == true;
+        let is = |name: &str, word: &str| parameters[name] == word;
+        let query = match is_on("sendQuery") {
+            true if is("specifyQuery", "json") => json_members(&parameters["jsonQuery"]),
+            true => pairs(&parameters["queryParameters"]),
+            false => Vec::new(),
+        };
+        let headers = match is_on("sendHeaders") {
+            true if is("specifyHeaders", "json") => json_members(&parameters["jsonHeaders"]),
+            true => pairs(&parameters["headerParameters"]),
+            false => Vec::new(),
+        };
+        let body = if is_on("sendBody") { wanted_body(parameters) } else { Body::None };
+        Some(Self { method: method.unwrap_or_else(|| "GET".to_owned()), url: with_query(url, &query), headers, body })
+    }
+}
+
+fn wanted_body(parameters: &Value) -> Body {
+    let fields = || pairs(&parameters["bodyParameters"]);
+    let is = |name: &str, word: &str| parameters[name] == word;
+    let plain = |name: &str| text(&parameters[name]).unwrap_or_default();
+    match parameters["contentType"].as_str().unwrap_or("json") {
+        "form-urlencoded" if is("specifyBody", "string") => {
+            Body::Raw(plain("body"), Some("application/x-www-form-urlencoded".to_owned()))
+        }
+        "form-urlencoded" => Body::Form(fields()),
+        "multipart-form-data" => Body::Parts(fields()),
+        "binaryData" => Body::File(plain("inputDataFieldName")),
+        "raw" => Body::Raw(plain("body"), text(&parameters["rawContentType"])),
+        _ if is("specifyBody", "json") => Body::Json(text_or_json(&parameters["jsonBody"])),
+        _ => Body::Json(
+            Value::Object(fields().into_iter().map(|(name, value)| (name, value.into())).collect()).to_string(),
+        ),
+    }
+}
+
+/// The names and values that a node has as a list. A field that is a file has the name of the member of `binary` instead.
+fn pairs(list: &Value) -> Vec<(String, String)> {
+    let pair = |entry: &Value| {
+        let name = text(&entry["name"])?;
+        let file = text(&entry["inputDataFieldName"]).filter(|_| entry["parameterType"] == "formBinaryData");
+        Some((name, file.map_or_else(|| text_or_json(&entry["value"]), |file| format!("@{file}"))))
+    };
+    list["parameters"].as_array().into_iter().flatten().filter_map(pair).collect()
+}
+
+/// The members of an object that a parameter has as JSON; one that is an expression cannot be told apart.
+fn json_members(value: &Value) -> Vec<(String, String)> {
+    let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    object_members(parsed.as_ref().unwrap_or(value))
+}
+
+fn object_members(value: &Value) -> Vec<(String, String)> {
+    value.as_object().map(members).unwrap_or_default()
+}
+
+fn members(object: &Map<String, Value>) -> Vec<(String, String)> {
+    object.iter().map(|(name, value)| (name.clone(), text_or_json(value))).collect()
+}
+
+/// A text, without the sign that n8n writes before an expression; `None` for any other value, and for an empty one.
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(|text| text.strip_prefix('=').unwrap_or(text).to_owned()).filter(|text| !text.is_empty())
+}
+
+fn text_or_json(value: &Value) -> String {
+    match value {
+        Value::String(_) => text(value).unwrap_or_default(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn with_query(url: String, query: &[(String, String)]) -> String {
+    let pairs: Vec<_> = query.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+    let sign = if url.contains('?') { '&' } else { '?' };
+    if pairs.is_empty() { url } else { format!("{url}{sign}{}", pairs.join("&")) }
+}
+
+/// For an address; an expression stays readable.
+fn encoded(text: &str) -> Cow<'_, str> {
+    if text.contains("{{") {
+        return text.into();
+    }
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).into()
+}
+
+/// For a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_request_is_what_the_node_would_send() {
+        let url = "https://h.example/a";
+        let pairs = |name: &str, value: &str| json!({"parameters": [{"name": name, "value": value}]});
+        for (parameters, command) in [
+            (json!({"url": url, "sendBody": false, "jsonBody": "{\"a\": 1}"}), "curl 'https://h.example/a'"),
+            (
+                json!({"url": url, "method": "POST", "sendBody": true, "specifyBody": "json", "jsonBody": "={\"a\": {{ $json.a }}}"}),
+                "curl -X 'POST' 'https://h.example/a' -H 'Content-Type: application/json' --data-raw '{\"a\": {{ $json.a }}}'",
+            ),
+            (
+                json!({"url": url, "method": "POST", "sendBody": true, "contentType": "form-urlencoded", "bodyParameters": pairs("a", "it's")}),
+                r"curl -X 'POST' 'https://h.example/a' --data-urlencode 'a=it'\''s'",
+            ),
+            (
+                json!({"url": url, "method": "PUT", "sendBody": true, "contentType": "raw", "rawContentType": "text/xml", "body": "<a/>"}),
+                "curl -X 'PUT' 'https://h.example/a' -H 'Content-Type: text/xml' --data-raw '<a/>'",
+            ),
+            (
+                json!({"url": url, "method": "POST", "sendBody": true, "bodyParameters": pairs("a", "b")}),
+                r#"curl -X 'POST' 'https://h.example/a' -H 'Content-Type: application/json' --data-raw '{"a":"b"}'"#,
+            ),
+            (
+                json!({"url": url, "sendHeaders": true, "specifyHeaders": "json", "jsonHeaders": "{\"X-Shop\": \"north\", \"X-Key\": 1}",
+                    "sendQuery": true, "specifyQuery": "json", "jsonQuery": "{\"page\": 2, \"q\": \"a b\"}"}),
+                "curl 'https://h.example/a?page=2&q=a%20b' -H 'X-Shop: north' -H 'X-Key: [redacted]'",
+            ),
+            (
+                json!({"url": url, "sendQuery": true, "queryParameters": pairs("id", "={{ $json.id }}")}),
+                "curl 'https://h.example/a?id={{ $json.id }}'",
+            ),
+            (
+                json!({"url": url, "method": "POST", "sendBody": true, "contentType": "multipart-form-data", "bodyParameters":
+                    {"parameters": [{"parameterType": "formBinaryData", "name": "file", "inputDataFieldName": "data"}]}}),
+                "curl -X 'POST' 'https://h.example/a' -F 'file=@data'",
+            ),
+        ] {
+            assert_eq!(curl(&parameters, &Value::Null).as_deref(), Some(command));
+        }
+        assert_eq!(curl(&json!({}), &Value::Null), None);
+    }
+
+    #[test]
+    fn what_was_sent_comes_before_what_the_parameters_say() {
+        let context = json!({"request": {"method": "POST", "uri": "https://h.example/b?token=s3cret", "body": {"pin": 7, "password": "x"}}});
+        let error = json!({ "context": context });
+        let parameters = json!({"url": "=https://h.example/{{ $json.id }}"});
+        let body = r#"{"pin":7,"password":"[redacted]"}"#;
+        assert_eq!(
+            curl(&parameters, &error).as_deref(),
+            Some(&*format!(
+                "curl -X 'POST' 'https://h.example/b?token=[redacted]' -H 'Content-Type: application/json' --data-raw '{body}'"
+            ))
+        );
+        let request = |error: Value| request(&json!({"parameters": parameters, "error": error}));
+        assert_eq!(request(error).as_deref(), Some("POST https://h.example/b?token=[redacted]"));
+        assert_eq!(request(Value::Null).as_deref(), Some("GET https://h.example/{{ $json.id }}"));
+    }
+}

@@ -1,0 +1,450 @@
+//! The sentences of what the tools answered.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::Cause;
+use super::sentence::{Sentence, counted, number, place};
+use crate::json::shorten;
+use crate::toolkit::{Audience, Locale};
+use crate::tools::Error;
+
+/// Sentences, and names in a sentence, at most.
+const MOST: usize = 5;
+
+/// Odd values of an execution that succeeded, and facts that divide the items of its nodes, at most.
+const ODD: usize = 3;
+
+/// In which language sentences are written, and for whom.
+#[derive(Clone, Copy)]
+pub(in crate::tools::view) struct Wording {
+    pub locale: Locale,
+    pub audience: Audience,
+}
+
+impl Wording {
+    /// What the other side said, unless it is known.
+    pub(super) fn answered(self, error: &Value, said: &str) -> Option<Sentence> {
+        let text = error["messages"][0].as_str()?;
+        let before = self.locale.choose("応答:", "It answered:");
+        let is_new = !text.is_empty() && !said.contains(text);
+        is_new.then(|| Sentence::default().text(format!("{before} {}", shorten(text, 400))))
+    }
+
+    /// The item that a node was working on, and what is odd in it; if it is not known which, what is odd in all of them. `fields`: of
+    /// the input.
+    pub(super) fn items(self, node: &str, answer: &Value, fields: Option<&Value>) -> Vec<Sentence> {
+        let total = known_source(answer).and_then(|source| source["total"].as_u64());
+        let total = total.or(answer["input"]["total"].as_u64()).unwrap_or(0);
+        let item = item_of(&answer["error"]).or((total == 1).then_some(0)).filter(|item| *item < total);
+        let here = item.map(|item| {
+            let to = place(node, &json!({"run": answer["run"]["index"], "side": "input", "item": item}));
+            Sentence::default().link(self.item_word(0, item), to)
+        });
+        let only = here.iter().map(|here| {
+            let of = number(total);
+            let words =
+                self.locale.choose(format!(" を処理中でした（全 {of} 件）"), format!(" was being worked on, of {of}"));
+            here.clone().text(words)
+        });
+        let only: Vec<_> = only.collect();
+        let Some((Source { node: name, run, output }, fields)) = source(answer).zip(fields) else { return only };
+        let count = fields["items"].as_u64().unwrap_or(0);
+        let odd = || fields["fields"].as_array().into_iter().flatten().filter(|field| field["odd"].is_object());
+        if let (Some(here), Some(item)) = (&here, item) {
+            let own = odd().filter(|field| field["odd"]["item"].as_u64() == Some(item)).take(MOST);
+            let own: Vec<_> =
+                own.map(|field| here.clone().text(": ").then(self.odd(field, &field["odd"], Some(count)))).collect();
+            return if own.is_empty() { only } else { own };
+        }
+        let lines = odd().take(MOST).map(|field| {
+            let at = field["odd"]["item"].as_u64().unwrap_or(0);
+            let to = place(name, &json!({"run": run, "out": output, "item": at}));
+            let before = self.locale.choose("入力の中で普通と違う値: ", "Unusual in what came in: ");
+            let link = Sentence::default().text(before).link(self.item_word(run, at), to).text(" ");
+            link.then(self.odd(field, &field["odd"], Some(count)))
+        });
+        lines.collect()
+    }
+
+    /// Whether the workflow is the one that was good the last time, or that of the execution that this one retries.
+    pub(super) fn edited(self, answer: &Value, retry_of: Option<&str>) -> Option<Sentence> {
+        let other = answer["with"].as_str()?;
+        let is_retried = retry_of == Some(other);
+        let workflow = &answer["workflow"];
+        let lists = ["changed", "added", "removed"].map(|list| workflow[list].as_array());
+        let names: Vec<_> = lists
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|node| node.as_str().or_else(|| node["nodeName"].as_str()))
+            .collect();
+        let connections = workflow["connections"] == true;
+        let than = |sentence: Sentence| sentence.link(format!("#{other}"), json!({ "id": other }));
+        if names.is_empty() && !connections {
+            let same = match is_retried {
+                true => {
+                    ("ワークフローは再試行元と同じです ", "The workflow is the same as in the run that it retries ")
+                }
+                false => ("ワークフローは前回の成功と同じです ", "The workflow is the same as in the last good run "),
+            };
+            return Some(than(Sentence::default().text(self.locale.choose(same.0, same.1))));
+        }
+        let edited = match is_retried {
+            true => (
+                "再試行元のあとにワークフローが編集されました ",
+                "The workflow was edited since the run that it retries ",
+            ),
+            false => {
+                ("前回の成功のあとにワークフローが編集されました ", "The workflow was edited since the last good run ")
+            }
+        };
+        let edited = self.locale.choose(edited.0, edited.1);
+        let mut sentence = than(Sentence::default().strong(edited)).text(":");
+        for (at, name) in names.iter().take(MOST).enumerate() {
+            let before = if at == 0 { " " } else { ", " };
+            let to = place(name, &json!({"tab": "parameters"}));
+            sentence = sentence.text(before).link(shorten(name, 60), to);
+        }
+        if names.len() > MOST {
+            sentence = sentence.text(format!(" +{}", names.len() - MOST));
+        }
+        if connections {
+            sentence = sentence.text(self.locale.choose(" 接続が違います。", " Connections differ."));
+        }
+        let compare = self.locale.choose("比較", "Compare");
+        Some(sentence.text(" · ").link(compare, json!({"view": "compare"})))
+    }
+
+    /// What is unusual in the values of an execution that succeeded.
+    pub(super) fn success(self, answer: &Value, told: &HashSet<String>) -> Cause {
+        let list = |name: &str| answer[name].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_new = |one: &&Value| !told.contains(one["nodeName"].as_str().unwrap_or_default());
+        let mut seen = HashSet::new();
+        let values: Vec<_> = list("odd")
+            .iter()
+            .filter(is_new)
+            .filter(|one| seen.insert(format!("{}{}{}{}", one["nodeName"], one["run"], one["output"], one["item"])))
+            .collect();
+        let splits: Vec<_> = list("splits").iter().filter(is_new).collect();
+        let more = values.len().saturating_sub(ODD) + splits.len().saturating_sub(ODD);
+        let more = (more > 0).then(|| self.more(more as u64, answer["truncated"].is_object()));
+        let values = values.iter().take(ODD).map(|one| self.odd_of_node(one));
+        let odd: Vec<_> = values.chain(splits.iter().take(ODD).map(|one| split(one))).chain(more).collect();
+        // What is listed is cut only where there is something to list.
+        let is_empty = list("odd").is_empty() && list("splits").is_empty();
+        let unseen = self.unseen(answer, is_empty);
+        let nothing = odd.is_empty().then(|| self.nothing(unseen.is_none()));
+        Cause { odd, nothing, unseen, ..Cause::default() }
+    }
+
+    fn odd_of_node(self, one: &Value) -> Sentence {
+        let name = one["nodeName"].as_str().unwrap_or_default();
+        let (run, item) = (one["run"].as_u64().unwrap_or(0), one["item"].as_u64().unwrap_or(0));
+        let to = place(name, &json!({"run": run, "out": one["output"].as_u64().unwrap_or(0), "item": item}));
+        let link = Sentence::default().strong(name).text(": ").link(self.item_word(run, item), to).text(" ");
+        link.then(self.odd(one, one, None))
+    }
+
+    /// That more is unusual; how much, unless the list is cut.
+    fn more(self, more: u64, is_cut: bool) -> Sentence {
+        let words = match is_cut {
+            true => self.locale.choose("ほかの珍しい値", "More unusual values").to_owned(),
+            false => {
+                counted(self.locale, more, "ほかの珍しい値 {} 件", "{} more unusual value", "{} more unusual values")
+            }
+        };
+        Sentence::default().link(words, json!({"view": "odd"}))
+    }
+
+    /// That nothing was found, and what was looked at.
+    fn nothing(self, saw_values: bool) -> Sentence {
+        let found = self.locale.choose("普通と違う点は見つかりませんでした。", "Nothing unusual was found.");
+        let looked = match saw_values {
+            true => (
+                "失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっていて、ほとんどの値と違う値もありません。",
+                "No node failed and went on, every output with items leads on, and no value differs from almost all others.",
+            ),
+            false => (
+                "失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっています。",
+                "No node failed and went on, and every output with items leads on.",
+            ),
+        };
+        Sentence::default().strong(found).text(format!(" {}", self.locale.choose(looked.0, looked.1)))
+    }
+
+    /// That nothing more could be read, and why.
+    pub(in crate::tools::view) fn not_read(self, error: &Error) -> Cause {
+        let before = self.locale.choose("調べられませんでした。", "It could not be examined further.");
+        let error = error.to_string();
+        let unseen = Sentence::default().text(format!("{before} {}", self.audience.tell(&error)));
+        Cause { unseen: Some(unseen), ..Cause::default() }
+    }
+
+    /// Which values were not looked at, and why. `is_empty`: the answer lists nothing.
+    fn unseen(self, answer: &Value, is_empty: bool) -> Option<Sentence> {
+        let notes = answer["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
+        let (before, reason) = match answer["truncated"]["reason"].as_str().filter(|_| is_empty) {
+            _ if !notes.is_empty() => (("値は調べていません。", "Values were not examined."), notes.join(" ")),
+            Some(reason) => (("一部の値は調べていません。", "Not all values were examined."), reason.to_owned()),
+            None => return None,
+        };
+        let (before, reason) = (self.locale.choose(before.0, before.1), self.audience.tell(&reason));
+        Some(Sentence::default().text(format!("{before} {reason}")))
+    }
+
+    /// What is odd: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
+    fn odd(self, field: &Value, odd: &Value, items: Option<u64>) -> Sentence {
+        let what = match odd["missing"] == true {
+            true => self.locale.choose("がありません".to_owned(), "is missing".to_owned()),
+            false => {
+                let value = literal(&odd["value"]);
+                self.locale.choose(format!("は {value} です"), format!("is {value}"))
+            }
+        };
+        let rest = items.and_then(|items| self.others(field, odd, items));
+        let rest = rest.map(|rest| format!("{}{rest}", self.locale.choose("。", "; "))).unwrap_or_default();
+        let path = field["path"].as_str().unwrap_or_default();
+        Sentence::default().code(path, 80).text(format!(" {what}{rest}"))
+    }
+
+    fn others(self, field: &Value, odd: &Value, items: u64) -> Option<String> {
+        if odd["missing"] == true {
+            let others = number(items.saturating_sub(field["missing"].as_u64().unwrap_or(0)));
+            return Some(
+                self.locale
+                    .choose(format!("ほかの {others} 件にはあります"), format!("it is there in the other {others}")),
+            );
+        }
+        let kinds = field["types"].as_object().into_iter().flatten();
+        let mut kinds: Vec<_> = kinds.map(|(kind, count)| (kind.as_str(), count.as_u64().unwrap_or(0))).collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        if let [(kind, count), _, ..] = kinds[..] {
+            let (kind, count) = (self.kind(kind), number(count));
+            return Some(
+                self.locale
+                    .choose(format!("ほかの {count} 件では{kind}です"), format!("it is {kind} in the other {count}")),
+            );
+        }
+        let values = field["values"].as_array().into_iter().flatten();
+        let common: Vec<_> = values.filter(|pair| pair[0] != odd["value"]).collect();
+        if let [pair] = common[..] {
+            let (value, count) = (literal(&pair[0]), number(pair[1].as_u64().unwrap_or(0)));
+            return Some(
+                self.locale.choose(
+                    format!("ほかの {count} 件では {value} です"),
+                    format!("it is {value} in the other {count}"),
+                ),
+            );
+        }
+        let unlike = self.locale.choose("ほかの値とは違います", "unlike the others");
+        field["type"].is_string().then(|| unlike.to_owned())
+    }
+
+    fn kind(self, kind: &str) -> &str {
+        match kind {
+            "string" => self.locale.choose("テキスト", "a text"),
+            "number" => self.locale.choose("数値", "a number"),
+            "boolean" => self.locale.choose("真偽値", "true or false"),
+            "object" => self.locale.choose("オブジェクト", "an object"),
+            "array" => self.locale.choose("リスト", "a list"),
+            other => other,
+        }
+    }
+
+    fn item_word(self, run: u64, item: u64) -> String {
+        let run = match run {
+            0 => String::new(),
+            run => format!("{} {} · ", self.locale.choose("ラン", "Run"), number(run)),
+        };
+        format!("{run}{} {}", self.locale.choose("アイテム", "Item"), number(item))
+    }
+}
+
+/// Where the items of an input came from.
+pub(super) struct Source<'a> {
+    pub node: &'a str,
+    pub run: u64,
+    pub output: u64,
+}
+
+/// The first known source of the input of a node.
+pub(super) fn source(answer: &Value) -> Option<Source<'_>> {
+    let source = known_source(answer)?;
+    let number = |member: &str| source[member].as_u64().unwrap_or(0);
+    Some(Source { node: source["nodeName"].as_str()?, run: number("runIndex"), output: number("outputIndex") })
+}
+
+fn known_source(answer: &Value) -> Option<&Value> {
+    answer["input"]["sources"].as_array()?.iter().find(|source| source["nodeName"].is_string())
+}
+
+fn literal(value: &Value) -> String {
+    shorten(&value.to_string(), 60)
+}
+
+/// What divides the items of a node, as a sentence that leads to its fields.
+fn split(one: &Value) -> Sentence {
+    let text = |member: &str| one[member].as_str().unwrap_or_default();
+    let name = text("nodeName");
+    Sentence::default()
+        .strong(name)
+        .text(": ")
+        .link(shorten(text("split"), 300), place(name, &json!({"tab": "fields"})))
+}
+
+/// The item that an error names: n8n keeps its number in the context, or writes it at the end of a message of a Code node.
+fn item_of(error: &Value) -> Option<u64> {
+    let in_message = || {
+        let (_, inside) = error["message"].as_str()?.trim_end().strip_suffix(']')?.rsplit_once('[')?;
+        inside.rsplit_once("item ")?.1.parse().ok()
+    };
+    error["context"]["itemIndex"].as_u64().or_else(in_message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EN: Wording = Wording { locale: Locale::En, audience: Audience::Page };
+    const JA: Wording = Wording { locale: Locale::Ja, audience: Audience::Page };
+
+    fn plain(sentences: impl IntoIterator<Item = Sentence>) -> Vec<String> {
+        sentences.into_iter().map(|sentence| sentence.plain()).collect()
+    }
+
+    /// An answer about a node that failed, whose input came from another one.
+    fn failed(error: &Value, total: u64) -> Value {
+        let source = json!({"nodeName": "Read", "runIndex": 0, "outputIndex": 0, "total": total});
+        json!({"run": {"index": 0}, "error": error, "input": {"total": total, "sources": [source]}})
+    }
+
+    #[test]
+    fn the_item_that_was_worked_on_is_named_with_what_is_odd_in_it() {
+        let field = |odd: Value, more: Value| {
+            let mut field = json!({"path": "customer.address", "odd": odd});
+            field.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"items": 500, "fields": [field]})
+        };
+        let null = json!({"item": 287, "value": null});
+        let text = json!({"item": 287, "value": "7"});
+        let fields = [
+            field(null.clone(), json!({"types": {"object": 499, "null": 1}})),
+            field(json!({"item": 287, "missing": true}), json!({"type": "object", "missing": 1})),
+            field(text.clone(), json!({"type": "string", "values": [["EUR", 499], ["7", 1]]})),
+            field(text, json!({"type": "string"})),
+        ];
+        let words = [
+            [
+                "customer.address is null; it is an object in the other 499",
+                "customer.address は null です。ほかの 499 件ではオブジェクトです",
+            ],
+            [
+                "customer.address is missing; it is there in the other 499",
+                "customer.address がありません。ほかの 499 件にはあります",
+            ],
+            [
+                "customer.address is \"7\"; it is \"EUR\" in the other 499",
+                "customer.address は \"7\" です。ほかの 499 件では \"EUR\" です",
+            ],
+            ["customer.address is \"7\"; unlike the others", "customer.address は \"7\" です。ほかの値とは違います"],
+        ];
+        for (fields, [english, japanese]) in fields.iter().zip(words) {
+            // n8n writes the number of an item into the context, or at the end of the message.
+            for error in [
+                json!({"context": {"itemIndex": 287}}),
+                json!({"message": "A 'json' property isn't an object [item 287]"}),
+                json!({"message": "x is not defined [line 3, for item 287]"}),
+            ] {
+                let said = |wording: Wording| plain(wording.items("Send", &failed(&error, 500), Some(fields)));
+                assert_eq!(said(EN), [format!("Item 287: {english}")]);
+                assert_eq!(said(JA), [format!("アイテム 287: {japanese}")]);
+            }
+        }
+        let other = plain(EN.items("Send", &failed(&json!({"message": "no [item] [7]"}), 500), Some(&fields[0])));
+        assert_eq!(
+            other,
+            ["Unusual in what came in: Item 287 customer.address is null; it is an object in the other 499"]
+        );
+        let alone = |wording: Wording| plain(wording.items("Send", &failed(&json!({}), 1), None));
+        assert_eq!(alone(EN), ["Item 0 was being worked on, of 1"]);
+        assert_eq!(alone(JA), ["アイテム 0 を処理中でした（全 1 件）"]);
+        assert_eq!(plain(EN.items("Send", &failed(&json!({"context": {"itemIndex": 9}}), 2), None)), [""; 0]);
+    }
+
+    #[test]
+    fn an_edit_is_told_since_the_run_that_is_compared() {
+        let edits =
+            json!({"with": "7", "workflow": {"changed": [{"nodeName": "Send", "paths": []}], "connections": true}});
+        let same = json!({"with": "7"});
+        let said = |wording: Wording, answer: &Value, retry_of| plain(wording.edited(answer, retry_of)).concat();
+        for (retry_of, english, japanese, alike) in [
+            (
+                None,
+                "The workflow was edited since the last good run #7: Send Connections differ. · Compare",
+                "前回の成功のあとにワークフローが編集されました #7: Send 接続が違います。 · 比較",
+                "The workflow is the same as in the last good run #7",
+            ),
+            (
+                Some("7"),
+                "The workflow was edited since the run that it retries #7: Send Connections differ. · Compare",
+                "再試行元のあとにワークフローが編集されました #7: Send 接続が違います。 · 比較",
+                "The workflow is the same as in the run that it retries #7",
+            ),
+        ] {
+            assert_eq!(said(EN, &edits, retry_of), english);
+            assert_eq!(said(JA, &edits, retry_of), japanese);
+            assert_eq!(said(EN, &same, retry_of), alike);
+        }
+        // What it retries may be deleted by now: then it was compared with a good run.
+        assert!(said(EN, &same, Some("6")).contains("the last good run"));
+        assert_eq!(said(EN, &json!({}), None), "");
+    }
+
+    #[test]
+    fn nothing_unusual_is_only_said_of_what_was_looked_at() {
+        let found = |answer: Value| {
+            let cause = EN.success(&answer, &HashSet::from(["Told".to_owned()]));
+            plain(cause.with(Vec::new()))
+        };
+        let flow = "No node failed and went on, and every output with items leads on.";
+        assert_eq!(
+            found(json!({"items": 3, "odd": []})),
+            [
+                "Nothing unusual was found. No node failed and went on, every output with items leads on, and no value differs from almost all others."
+            ]
+        );
+        for (answer, unseen) in [
+            (json!({"notes": ["n8n redacted the data."]}), "Values were not examined. n8n redacted the data."),
+            (
+                json!({"truncated": {"reason": "1 item of more than 1 MiB was not read."}}),
+                "Not all values were examined. 1 item of more than 1 MiB was not read.",
+            ),
+        ] {
+            assert_eq!(found(answer), [format!("Nothing unusual was found. {flow}"), unseen.to_owned()]);
+        }
+        let odd = |node: &str, item: u64| json!({"nodeName": node, "item": item, "path": "a", "value": null});
+        let split =
+            |node: &str| json!({"nodeName": node, "items": 9, "split": "a: 5 numbers, 4 texts (item 5: \"x\")"});
+        let many: Vec<_> = (0..5).map(|item| odd("Read", item)).collect();
+        assert_eq!(
+            found(
+                json!({"odd": [odd("Told", 1), odd("Read", 1), odd("Read", 1)], "splits": [split("Told"), split("Write")]})
+            ),
+            ["Read: Item 1 a is null", "Write: a: 5 numbers, 4 texts (item 5: \"x\")"]
+        );
+        assert_eq!(found(json!({ "odd": many }))[3], "2 more unusual values");
+        assert_eq!(
+            found(json!({"odd": many, "truncated": {"reason": "9 more odd values."}}))[3],
+            "More unusual values"
+        );
+        assert_eq!(
+            plain(JA.success(&json!({"notes": ["n8n redacted the data."]}), &HashSet::new()).with(Vec::new())),
+            [
+                "普通と違う点は見つかりませんでした。 失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっています。",
+                "値は調べていません。 n8n redacted the data."
+            ]
+        );
+    }
+}
