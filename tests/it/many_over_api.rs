@@ -271,9 +271,9 @@ fn what_is_good_around_failures_is_bounded_and_never_loses_the_groups() {
 fn names_cost_no_requests_and_cached_bodies_count() {
     let n8n = Server::start(n8n_handler(executions()));
     let folder = tempfile::tempdir().unwrap();
-    let cache = folder.path().to_str().unwrap();
+    let cache = folder.path().join("cache");
     let of_one = |n8n: &Server| n8n.requests().iter().filter(|request| request.path.contains("/executions/")).count();
-    let mut client = McpClient::start_with(&n8n.url(), &["--cache", cache]);
+    let mut client = McpClient::start_with(&n8n.url(), &["--cache", cache.to_str().unwrap()]);
     let mut find = || -> Value {
         let answer = client.call("find_executions", json!({"text": "order 4711"})).unwrap();
         serde_json::from_str(&answer).unwrap()
