@@ -48,8 +48,8 @@
 //!   or its items are replayed, exported or downloaded; and longer only in a cache that the user asked for. No answer of a
 //!   tool exceeds its budget or is broken JSON. What was left out is counted and can be reached.
 //! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
-//! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
-//!   is never reported as failed.
+//! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again
+//!   (except to remove a copy that a proof made), and is never reported as failed.
 //! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the budget no
 //!   executions. The core is synchronous and pushed (`feed`), with one pump per kind of source.
 //! - At most one session per agent and project is open: the database decides. A third-party server is reported as

@@ -6,7 +6,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { make, api, create, remove, workflow, node, webhook, code, eachCode, set, get, filter, condition, conditions, PORT } from '../../fixtures/scenarios/n8n.mjs';
+import { make, api, create, remove, workflow, node, webhook, code, eachCode, set, get, filter, condition, conditions, uuid, PORT } from '../../fixtures/scenarios/n8n.mjs';
 import { all, call, calls, copies, prove } from './n8n.mjs';
 
 const asked = process.argv.splice(2), folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trials-'));
@@ -27,6 +27,9 @@ const P = [[split, price(), noOp('End')], ['Split', 'Price', 'End']];
 const looping = [[split, node('splitInBatches', 'Loop', { batchSize: 1, options: {} }), price(), noOp('Done')], ['Split', 'Loop', 'Done'], [['Loop', 1, 'Price', 0], ['Price', 0, 'Loop', 0]]];
 const asking = [[split, http('Ask', `=${URL}/echo?i={{ $json.price }}`), eachCode('Use', 'if ($json.i === 3) throw new Error("three is bad"); return { json: $json };'), noOp('End')], ['Split', 'Ask', 'Use', 'End']];
 const three = [{ price: 1 }, { price: 3 }];
+const strict = node('if', 'Strict', { ...conditions(condition('={{ $json.price }}', 'number', 'gt', 0)), options: {} });
+strict.parameters.conditions.options.typeValidation = 'strict';
+const hiding = [[split, strict, noOp('End')], ['Split', 'Strict', 'End']];
 
 // name: [verdict, [nodes, chain, links], body, change, more]
 const trials = {
@@ -35,6 +38,8 @@ const trials = {
   'a node is inserted before it': ['fixed', P, bad, insert(set('Clean', [['price', "={{ $json.price.replace(',', '.') }}"]]), 'Split', 'Price')],
   'fix in a loop': ['fixed', looping, bad, js('Price', FIXED)],
   'fix, and the node has another name': ['fixed', P, bad, (w) => { js('Price', FIXED)(w); of(w, 'Price').name = 'Cost'; w.connections.Cost = w.connections.Price; delete w.connections.Price; w.connections.Split.main[0][0].node = 'Cost'; }],
+  'the node that failed is added again': ['fixed', P, bad, (w) => { of(w, 'Price').id = uuid(); js('Price', FIXED)(w); }],
+  'an If goes on after an error, and does not get one': ['fixed', hiding, bad, (w) => { of(w, 'Strict').onError = 'continueRegularOutput'; of(w, 'Strict').parameters.conditions.conditions[0].leftValue = "={{ parseFloat($json.price) }}"; }],
   'fix after a service': ['fixed', asking, three, js('Use', 'return { json: $json };')],
   'fewer items reach a service, one by one': ['fixed', asking, three, insert(filter('Not three', condition('={{ $json.price }}', 'number', 'notEquals', 3)), 'Split', 'Ask')],
   'an expectation comes true': ['fixed', [[split, set('Mark', [['mark', 'no']])], ['Split', 'Mark']], good, (w) => { of(w, 'Mark').parameters.assignments.assignments[0].value = 'yes'; }, { expect: [{ nodeName: 'Mark', path: 'mark', equals: 'yes', hits: 'some' }] }],
@@ -53,9 +58,12 @@ const trials = {
   'nothing arrives at it': ['notReached', P, bad, js('Split', 'return [];')],
   'the error goes on': ['errorNowInItems', P, bad, member('Price', 'onError', 'continueRegularOutput')],
   'the error has an output': ['errorNowInItems', P, bad, member('Price', 'onError', 'continueErrorOutput')],
+  'an If goes on after the error': ['errorNowInItems', hiding, bad, member('Strict', 'onError', 'continueRegularOutput')],
+  'an If has an output for the error': ['errorNowInItems', hiding, bad, member('Strict', 'onError', 'continueErrorOutput')],
   'the node is disabled': ['bypassed', P, bad, member('Price', 'disabled', true)],
   'the node is disabled in a loop': ['bypassed', looping, bad, member('Price', 'disabled', true)],
   'the node returns nothing': ['emptied', P, bad, (w) => { Object.assign(of(w, 'Price').parameters, { mode: 'runOnceForAllItems', jsCode: 'return [];' }); }],
+  'it always returns an item': ['emptied', P, bad, (w) => { Object.assign(of(w, 'Price').parameters, { mode: 'runOnceForAllItems', jsCode: 'return [];' }); of(w, 'Price').alwaysOutputData = true; }],
   'a filter takes its place': ['emptied', P, bad, (w) => { Object.assign(of(w, 'Price'), filter('Price', condition('={{ $json.price }}', 'string', 'equals', 'x')), { id: of(w, 'Price').id }); }],
   'other values': ['outputsChanged', P, good, js('Price', 'return { json: { price: 7 } };')],
   'fewer items': ['outputsChanged', P, good, js('Split', 'return [{ json: $input.first().json.body[0] }];')],
@@ -67,6 +75,7 @@ const trials = {
   'a service is asked something else': ['needsOutside', asking, three, js('Split', 'return [{ json: { price: 4 } }];')],
   'a service is reached for the first time': ['needsOutside', [[split, price(), http('Store', `${URL}/echo`)], ['Split', 'Price', 'Store']], bad, js('Price', FIXED)],
   'the change is in a service': ['notTested', asking, three, (w) => { of(w, 'Ask').parameters.url = `${URL}/other`; }],
+  'another service has its name': ['notTested', asking, three, (w) => { of(w, 'Ask').id = uuid(); of(w, 'Ask').parameters.url = `${URL}/other`; js('Use', 'return { json: $json };')(w); }],
   'the failure is in a service': ['notTested', [[split, http('Ask', `${URL}/fail`)], ['Split', 'Ask']], good, (w) => { of(w, 'Ask').parameters.url = `${URL}/echo`; }],
   'the failing Code has a word that reaches out': ['notTested', [[split, price(`/* this */ ${PRICE}`)], ['Split', 'Price']], bad, js('Price', FIXED)],
   'the fix has such a word': ['notTested', P, bad, js('Price', `${FIXED} // fetch`)],

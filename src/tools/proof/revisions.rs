@@ -312,9 +312,9 @@ fn feeds(workflow: &Parsed, node: &ParsedNode, then: &Parsed) -> HashSet<(Option
     into.map(|one| (name_then(&one.source), one.output.kind.clone(), one.output.index, one.input.index)).collect()
 }
 
-/// A setting; n8n writes the default, or nothing.
+/// A setting; n8n writes the default, or leaves it out.
 fn setting<'a>(settings: &'a Members, name: &str) -> Option<&'a str> {
-    settings.get(name).map(|value| value.get()).filter(|value| !matches!(*value, "\"DEFAULT\"" | "null"))
+    settings.get(name).map(|value| value.get()).filter(|value| !matches!(*value, r#""DEFAULT""# | r#""v0""# | "null"))
 }
 
 /// The connections of all sub-nodes of a node.

@@ -99,8 +99,13 @@ impl ToolCall for ProveFix {
         }
         runner.check_scopes().await?;
         let prepared = self.prepare(&context, revisions, played, &progress).await?;
-        let mut facts = self.prove(&context, &prepared, &expected, &runner, &progress).await?;
-        facts.not_proven.extend(of_left(context.locale, &runner.left()));
+        let proven = self.prove(&context, &prepared, &expected, &runner, &progress).await;
+        let left = |locale: Locale| of_left(locale, &runner.left());
+        let mut facts = proven.map_err(|error| match left(Locale::En) {
+            Some(left) => Error::FailedPrecondition(format!("{error} {left}")),
+            None => error,
+        })?;
+        facts.not_proven.extend(left(context.locale));
         answer(&prepared.recording, &prepared.revisions, &facts)
     }
 }
