@@ -102,7 +102,7 @@ pub(super) const IGNORE_SIZE_LIMIT: &str = "Request data above n8n's display lim
                                             memory: only if the summary notes that it is too large.";
 
 /// The same for the tools that an agent calls after the summary, which says what it costs.
-pub(super) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
+pub(in crate::tools) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
 
 /// The execution that a call names.
 pub(in crate::tools) fn execution(id: String, ignore_size_limit: Option<bool>) -> ExecutionRequest {

@@ -1,7 +1,7 @@
 //! Which parameters hold code.
 
 /// How the text of a parameter is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Syntax {
     /// Begins with `=`: text, and code in `{{ }}`. The first `}}` without a backslash closes, even inside a string; without
     /// one, all up to the end is code.
