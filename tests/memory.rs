@@ -61,7 +61,7 @@ fn peak(run: impl FnOnce()) -> usize {
 
 fn summarize(body: impl Read) {
     let summary = SummaryProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
-    assert!(!summary_answer::compose(&summary, None, 0, Locale::Ja).is_empty());
+    assert!(!summary_answer::compose(&summary, None, 0, Locale::Ja, true).is_empty());
 }
 
 fn look(body: impl Read, name: String) {

@@ -21,22 +21,26 @@ const OPERATIONS: usize = 8;
 pub fn check(data: &[u8]) {
     let mut entropy = Entropy::new(data);
     let text = workflow(&mut entropy);
-    if Document::parse(text.as_bytes()).is_err() {
-        return;
+    if Document::parse(text.as_bytes()).is_ok() {
+        check_workflow(&text, &mut entropy);
     }
-    let Some(start) = open(&text) else {
+}
+
+/// Makes a script of edits of a workflow.
+pub fn check_workflow(text: &str, entropy: &mut Entropy<'_>) {
+    let Some(start) = open(text) else {
         return;
     };
     match entropy.below(8) {
-        0 => assert_set_again(&text, &start, &mut entropy),
-        1 => assert_set_back(&text, &start, &mut entropy),
-        2 => assert_added_and_removed(&text, &start, &mut entropy),
-        3 => assert_renamed_back(&text, &start, &mut entropy),
+        0 => assert_set_again(text, &start, entropy),
+        1 => assert_set_back(text, &start, entropy),
+        2 => assert_added_and_removed(text, &start, entropy),
+        3 => assert_renamed_back(text, &start, entropy),
         _ => {}
     }
-    let operations = script(&start, &mut entropy);
-    if let Some(difference) = difference(&text, &operations) {
-        let (operations, difference) = smallest(&text, operations, difference);
+    let operations = script(&start, entropy);
+    if let Some(difference) = difference(text, &operations) {
+        let (operations, difference) = smallest(text, operations, difference);
         panic!("{operations:?}\n{difference}\n{text}");
     }
 }

@@ -361,12 +361,10 @@ impl Reference {
             }
             let starts =
                 (0..text.len()).filter(|at| text.is_char_boundary(*at) && text[*at..].starts_with(find.as_str()));
-            match (text.matches(find.as_str()).count(), starts.count()) {
-                (0, _) => return None,
-                (1, 1) => {}
+            match starts.count() {
+                0 => return None,
+                1 => {}
                 _ if *replace_all => {}
-                // "Exactly once" does not say whether they may overlap.
-                (1, _) => self.is_unclear = true,
                 _ => return None,
             }
             *text = text.split(find.as_str()).collect::<Vec<_>>().join(replace);

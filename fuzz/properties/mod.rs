@@ -9,6 +9,7 @@ pub mod clipping;
 pub mod describe;
 pub mod edits;
 pub mod edits_reference;
+pub mod entropy;
 pub mod expressions;
 pub mod fields;
 pub mod fields_reference;
@@ -28,7 +29,6 @@ pub mod trace;
 pub mod values_reference;
 pub mod workflow;
 
-mod entropy;
 mod expanded;
 #[allow(clippy::duplicate_mod, reason = "a fuzz target has no other way to it, and the tests have both")]
 #[path = "../../tests/support/flatten.rs"]

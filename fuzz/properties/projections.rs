@@ -39,7 +39,7 @@ pub fn summary(data: &[u8]) {
     let Some(summary) = read_in_pieces(&body, &SummaryProjection, &choices.sizes()) else { return };
     let locale = locale(&mut choices);
     for offset in [0, *choices.pick(&OFFSETS)] {
-        let answer = summary_answer::compose(&summary, Some("1234"), offset, locale);
+        let answer = summary_answer::compose(&summary, Some("1234"), offset, locale, true);
         let value = assert_answer(&answer, summary_answer::MAX_TOKENS);
         let data = &value["data"];
         if let Some(next) = data["nextOffset"].as_u64() {

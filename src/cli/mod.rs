@@ -44,6 +44,7 @@ use crate::config::GatewayOptions;
 use crate::config::{self, LogOptions, ReadingOptions, ServerOptions, Transport};
 use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
+use crate::tools::workflows::check_workflow;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
 use crate::transport;
 use crate::undo;
@@ -213,6 +214,7 @@ async fn serve(server: &ServerOptions) -> Result<(), Error> {
     let with_files = |executions| Context {
         files,
         catalogue: CatalogueCache::new(server.catalogue.path()),
+        offers_check: toolbox.find(check_workflow::TOOL.name).is_ok(),
         ..context(&reading, executions)
     };
     match server.transport {
@@ -244,5 +246,6 @@ fn context(reading: &ReadingOptions, executions: Executions) -> Context {
         memory: MemoryStore::default(),
         catalogue: CatalogueCache::new(None),
         identical: IdenticalCalls::default(),
+        offers_check: false,
     }
 }

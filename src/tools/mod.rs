@@ -121,6 +121,8 @@ pub struct Context {
     pub catalogue: CatalogueCache,
     /// The calls that read executions.
     pub identical: IdenticalCalls,
+    /// Whether `check_workflow` is offered, so that other answers may name it.
+    pub offers_check: bool,
 }
 
 /// The folders in which a file is being written.

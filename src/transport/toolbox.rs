@@ -279,6 +279,7 @@ mod tests {
             memory: MemoryStore::default(),
             catalogue: CatalogueCache::new(None),
             identical: IdenticalCalls::default(),
+            offers_check: false,
         };
         let toolbox = Toolbox::of(vec![&FAULTY]);
         let server = ToolboxService::new(context, toolbox, &PageSettings::default(), CancellationToken::new());

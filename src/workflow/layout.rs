@@ -1,5 +1,6 @@
 //! How a JSON text is laid out, so that an edited file keeps the style of its owner.
 
+use memchr::memchr;
 use serde_json::Value;
 
 /// The layout of a text.
@@ -9,12 +10,14 @@ pub struct Layout {
     indent: Option<String>,
     /// Whether it ends in a line break.
     ends_in_line: bool,
+    /// What ends a line.
+    line_break: &'static str,
 }
 
 impl Default for Layout {
     /// The layout of n8n's own exports.
     fn default() -> Self {
-        Self { indent: Some("  ".to_owned()), ends_in_line: false }
+        Self { indent: Some("  ".to_owned()), ends_in_line: false, line_break: "\n" }
     }
 }
 
@@ -23,19 +26,21 @@ impl Layout {
     pub fn of(text: &[u8]) -> Self {
         let body = text.trim_ascii_end();
         let ends_in_line = text.len() > body.len() && text.ends_with(b"\n");
+        let is_crlf = memchr(b'\n', text).is_some_and(|at| text[..at].ends_with(b"\r"));
         let mut lines = body.split(|byte| *byte == b'\n').skip(1);
         let indent = lines.next().map(|line| {
             let width = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             String::from_utf8_lossy(&line[..width]).into_owned()
         });
-        Self { indent, ends_in_line }
+        let line_break = if is_crlf { "\r\n" } else { "\n" };
+        Self { indent, ends_in_line, line_break }
     }
 
     /// Lays out a JSON text. Only white space outside strings changes.
     pub fn apply(&self, json: &str) -> String {
-        let mut text = self.laid_out(json, "\n");
+        let mut text = self.laid_out(json, self.line_break);
         if self.ends_in_line {
-            text.push('\n');
+            text.push_str(self.line_break);
         }
         text
     }
@@ -53,7 +58,8 @@ impl Layout {
 
     /// The white space before a value at this nesting depth.
     pub(super) fn line(&self, depth: usize) -> String {
-        self.indent.as_ref().map_or_else(String::new, |indent| format!("\n{}", indent.repeat(depth)))
+        let line = |indent: &String| format!("{}{}", self.line_break, indent.repeat(depth));
+        self.indent.as_ref().map_or_else(String::new, line)
     }
 
     /// The separator between a name and its value.
@@ -151,12 +157,13 @@ mod tests {
         let texts = [
             "{\n  \"a\": [],\n  \"b\": {\n    \"c\": \"x: [1, \\\"2\\\"]\"\n  },\n  \"d\": [\n    1,\n    {}\n  ]\n}\n",
             "{\n\t\"a\": 1\n}",
+            "{\r\n  \"a\": {\r\n    \"b\": []\r\n  }\r\n}\r\n",
             "{\"a\":[1,2,{\"b\":\"\\\\\"}]}",
             "{}",
         ];
         for text in texts {
             assert_eq!(Layout::of(text.as_bytes()).apply(text), text);
-            let compact = Layout { indent: None, ends_in_line: false }.apply(text);
+            let compact = Layout { indent: None, ends_in_line: false, line_break: "\n" }.apply(text);
             assert_eq!(Layout::of(text.as_bytes()).apply(&compact), text);
         }
     }

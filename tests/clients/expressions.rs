@@ -13,9 +13,14 @@ use n8n_lens::workflow::expression::{
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 
+use super::support::random::Random;
 use super::{folder, installed, run};
 
-/// Node names that break a textual replacement.
+#[path = "../../fuzz/properties/mod.rs"]
+mod properties;
+use properties::entropy::Entropy;
+
+/// Node names that break a replacement of text by text.
 const ODD_NAMES: [&str; 8] = ["it's", "a \"b\"", "a\\", "$&", "${x}", "a}}b", "`", "🎉"];
 
 /// n8n's parsers, and n8n-mcp with its templates.
@@ -123,6 +128,20 @@ fn slips_are_no_false_alarms() {
     let counts = judge("alarms", slipped);
     assert!(counts["refused"] > 5_000 && counts["found"] * 10 > counts["refused"] * 7, "{counts:?}");
     assert_eq!(counts["falseAlarms"], 0, "{counts:?}");
+}
+
+/// Scripts of one to eight edits of 300 published workflows: what they make of it is what a naive reference makes of it.
+#[test]
+#[ignore = "installs n8n's parsers from npm"]
+fn edits_of_published_workflows_are_those_of_the_reference() {
+    let mut random = Random(11);
+    for workflow in templates().iter().step_by(7).take(300) {
+        let text = if random.index(2) == 0 { workflow.to_string() } else { format!("{workflow:#}") };
+        for _ in 0..3 {
+            let bytes: Vec<u8> = (0..400).map(|_| random.index(256) as u8).collect();
+            properties::edits::check_workflow(&text, &mut Entropy::new(&bytes));
+        }
+    }
 }
 
 /// Each node that 300 templates refer to, renamed to names that are hard to write.

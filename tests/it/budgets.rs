@@ -21,7 +21,7 @@ const USED: f64 = 0.85;
 
 fn summary_text(body: impl Read, offset: u64) -> String {
     let summary = SummaryProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
-    summary_answer::compose(&summary, None, offset, Locale::Ja)
+    summary_answer::compose(&summary, None, offset, Locale::Ja, true)
 }
 
 fn node_text(body: impl Read, name: &str, max_tokens: usize, limit: u64) -> String {

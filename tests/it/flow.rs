@@ -273,7 +273,7 @@ fn with_an_error_item() -> Value {
 
 fn answer(body: &Value) -> Value {
     let summary = SummaryProjection.read_from(body.to_string().as_bytes()).unwrap();
-    let answer = summary_answer::compose(&summary, None, 0, Locale::En);
+    let answer = summary_answer::compose(&summary, None, 0, Locale::En, true);
     let mut answer: Value = serde_json::from_str(&answer).unwrap();
     answer["data"].take()
 }

@@ -379,12 +379,43 @@ fn a_draft_is_named_and_what_is_hidden_in_it_is_not_checked() {
     assert!(problems.len() == 1 && problems[0]["near"] == "warehouse.id", "{answer}");
     assert!(answer["message"].as_str().unwrap().starts_with("1 problem. References were"), "{answer}");
     let mut draft = store.get("w").unwrap();
-    (draft["active"], draft["activeVersionId"]) = (json!(true), json!("another"));
-    store.put(draft);
+    draft["active"] = json!(true);
+    store.put(draft.clone());
+    store.save_draft("w", draft["nodes"].clone());
     for with in [both, json!({"workflowId": "w"})] {
         let answer = ask(with);
         let message = answer["message"].as_str().unwrap();
         assert!(message.contains("The draft was checked, not the published version."), "{answer}");
+    }
+}
+
+#[test]
+fn a_summary_names_the_check_where_an_expression_failed() {
+    let guidance = |error: Value, toolsets: &str| {
+        let one = json!([{"a": 1}]);
+        let mut body = executed(set_to("={{ $json.b.c }}"), &one, &one);
+        body["status"] = json!("error");
+        body["data"]["resultData"]["error"] = error.clone();
+        let run = &mut body["data"]["resultData"]["runData"]["Use"][0];
+        (run["executionStatus"], run["error"]) = (json!("error"), error);
+        let n8n =
+            Server::start(server::n8n_handler([("1".to_owned(), body.to_string().into_bytes())].into_iter().collect()));
+        let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", toolsets, "--locale", "en"]);
+        let answer = call(&mut client, "get_execution", json!({"id": "1"}));
+        assert_eq!(answer["data"]["_guidance"]["example"], "get_execution_by_node(id: '1', nodeName: 'Use')");
+        answer["data"]["_guidance"]["message"].as_str().unwrap().to_owned()
+    };
+    let said = |name: &str, message: &str| json!({"name": name, "message": message, "node": {"name": "Use"}});
+    let undefined = || said("TypeError", "Cannot read properties of undefined (reading 'c') [line 1]");
+    for (error, toolsets, is_named) in [
+        (undefined(), "executions,workflows", true),
+        (undefined(), "executions", false),
+        (said("ExpressionError", "Referenced node doesn't exist"), "executions,workflows", true),
+        (said("NodeApiError", "Forbidden"), "executions,workflows", false),
+    ] {
+        let message = guidance(error.clone(), toolsets);
+        assert_eq!(message.contains("check_workflow(executionId: '1')"), is_named, "{error}: {message}");
+        assert!(message.starts_with("Use get_execution_by_node"), "{message}");
     }
 }
 

@@ -62,7 +62,7 @@ fn every_operation_does_what_it_says() {
             {"type": "updateNodeParameters", "nodeName": "Get", "parameters": {"method": "POST", "url": null}},
             {"type": "patchNodeParameter", "nodeName": "Format", "path": "/jsCode", "patches": [{"find": "keys(a)", "replace": "keys(a ?? {})"}]},
             {"type": "setNodeSettings", "nodeName": "Get", "settings": {"retryOnFail": true, "maxTries": 3}},
-            {"type": "addNode", "node": {"name": "Step", "type": "n8n-nodes-base.noOp"}, "after": "Large?", "sourceOutput": true},
+            {"type": "addNode", "node": {"id": "copied", "name": "Step", "type": "n8n-nodes-base.noOp"}, "after": "Large?", "sourceOutput": true},
             {"type": "renameNode", "oldName": "Get", "newName": "Get \"all\""},
         ]),
     );
@@ -97,6 +97,8 @@ fn every_operation_does_what_it_says() {
     for line in expected {
         assert!(changes.contains(&line), "{line}: {changes:#?}");
     }
+    let notes = made["data"]["notes"].as_array().unwrap();
+    assert!(notes.contains(&json!("A new node gets a new id; the id that was passed is not used.")), "{made}");
     assert!(!made.to_string().contains("hunter2") && !made.to_string().contains("Bearer other"), "{made}");
     assert!(budget::count(&made.to_string()) <= 500);
     assert_eq!((&made["data"]["active"], &made["data"]["versionId"]), (&json!(false), &saved["versionId"]));
@@ -530,4 +532,40 @@ fn leave_the_rest_unchanged(step: usize) {
         assert_eq!(changed, text, "adding and removing leaves nothing behind, not even white space");
     }
     assert!(connected > 100 / step);
+}
+
+/// A workflow of 15 MB, in which 50 nodes are renamed.
+#[test]
+#[ignore = "prints how long it takes"]
+fn fifty_operations_in_a_large_workflow() {
+    use std::time::Instant;
+
+    use n8n_lens::workflow::parsed::Parsed;
+    use n8n_lens::workflow::problems::problems_of_both;
+
+    let code =
+        "const rows = $input.all().map((item) => item.json.name.replace(/\\d+/g, 'x')).filter(Boolean);\n".repeat(40);
+    let node = |at: usize| {
+        json!({"id": at.to_string(), "name": format!("Step {at}"), "type": "n8n-nodes-base.code", "typeVersion": 2, "position": [at, 0],
+            "parameters": {"jsCode": format!("return $('Step {}').first().json;\n{code}", at / 2), "note": format!("={{{{ $json.a{at} }}}}")}})
+    };
+    let nodes: Vec<_> = (0..3500).map(node).collect();
+    let text = json!({"name": "Large", "nodes": nodes, "connections": {}}).to_string();
+    let rename =
+        |at: usize| Operation::RenameNode { old_name: format!("Step {at}"), new_name: format!("Renamed {at}") };
+    let operations: Vec<_> = (0..50).map(|at| rename(at * 7)).collect();
+    let timed = |what: &str, begun: Instant| println!("{what}: {} ms", begun.elapsed().as_millis());
+    println!("{} bytes", text.len());
+    let begun = Instant::now();
+    let (_, after) = edited(&text, |editor| editor.apply_all(&operations, &|_| None)).unwrap();
+    timed("50 renames", begun);
+    let begun = Instant::now();
+    let [before, after] = [&text, &after].map(|text| Document::parse(text.as_bytes()).unwrap());
+    timed("both texts read", begun);
+    let begun = Instant::now();
+    problems_of_both(&before, &after, |_| None).unwrap();
+    timed("problems before and after", begun);
+    let begun = Instant::now();
+    Parsed::of(&after).unwrap();
+    timed("of that, parsing one", begun);
 }

@@ -258,7 +258,7 @@ async fn outcome(context: &Context, found: TestRun, progress: &Progress) -> Resu
 async fn ended(context: &Context, id: &str, others: usize, progress: &Progress) -> Result<String, Error> {
     let request = ExecutionRequest { id: id.to_owned(), ignore_size_limit: false };
     let summary = context.n8n()?.read_execution(&request, &SummaryProjection, progress).await?.view?;
-    let text = summary_answer::compose(&summary, Some(id), 0, context.locale);
+    let text = summary_answer::compose(&summary, Some(id), 0, context.locale, context.offers_check);
     let data = serde_json::from_str::<Value>(&text).map(|answer| answer["data"].clone()).unwrap_or_default();
     let status = summary.header.status.clone().unwrap_or_else(|| "unknown".to_owned());
     let note = format!(

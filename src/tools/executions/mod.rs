@@ -102,8 +102,8 @@ pub(super) const ID: &str = "The execution's id.";
 pub(super) const IGNORE_SIZE_LIMIT: &str = "Request data above n8n's display limit (100 MB), at ten times its size in n8n's \
                                             memory: only if the summary notes that it is too large.";
 
-/// The same for tools that an agent calls after the summary, whose description states the cost.
-pub(super) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
+/// The same for the tools that an agent calls after the summary, which says what it costs.
+pub(in crate::tools) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
 
 /// The execution that a call names.
 pub(in crate::tools) fn execution(id: String, ignore_size_limit: Option<bool>) -> ExecutionRequest {

@@ -17,6 +17,8 @@ const STEP: f64 = 240.0;
 /// Nodes nearer than this overlap.
 const SIZE: f64 = 96.0;
 
+const NEW_ID: &str = "A new node gets a new id; the id that was passed is not used.";
+
 /// A node to add.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,7 +72,11 @@ impl Editor<'_> {
         if has_webhook(&new.node_type, known) {
             node["webhookId"] = uuid::Uuid::new_v4().to_string().into();
         }
-        // A new node gets a new id: callers may pass copies of other nodes.
+        // Callers pass on copies of other nodes.
+        let is_copy = new.settings.get("id").is_some_and(|id| !id.is_null());
+        if is_copy && !self.notes.iter().any(|note| note == NEW_ID) {
+            self.notes.push(NEW_ID.to_owned());
+        }
         let settings: Map<_, _> =
             new.settings.clone().into_iter().filter(|(name, value)| name != "id" && !value.is_null()).collect();
         check_node_settings(&settings)?;

@@ -326,6 +326,11 @@ mod tests {
             edited("{\n  \"a\": {}\n}", add),
             "{\n  \"a\": {},\n  \"n\": {\n    \"x\": [\n      1\n    ]\n  }\n}"
         );
+        let inside = |level: &mut Level<'_>| level.inside(0, |inner| inner.push(Some("n"), &json!([1]))).unwrap();
+        assert_eq!(
+            edited("{\r\n  \"a\": {}\r\n}", inside),
+            "{\r\n  \"a\": {\r\n    \"n\": [\r\n      1\r\n    ]\r\n  }\r\n}"
+        );
         assert_eq!(edited("[\r\n\t1\r\n]", add), "[\r\n\t1,\r\n\t{\r\n\t\t\"x\": [\r\n\t\t\t1\r\n\t\t]\r\n\t}\r\n]");
     }
 

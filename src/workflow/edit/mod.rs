@@ -34,6 +34,8 @@ mod wiring;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
 pub use self::add::NewNode;
@@ -71,17 +73,19 @@ pub struct Editor<'t> {
     notes: Vec<String>,
 }
 
-/// The identity of a node.
+/// What names a node, and what is known of its text.
 #[derive(Clone, Debug, Default)]
 struct Head {
     id: Option<String>,
     name: Option<String>,
+    /// Whether letters may be escaped in it, once that was asked.
+    has_escapes: OnceCell<bool>,
 }
 
 impl Head {
     fn of(node: &Level<'_>) -> Self {
         let text = |member| node.get(member).and_then(decoded);
-        Self { id: text("id"), name: text("name") }
+        Self { id: text("id"), name: text("name"), has_escapes: OnceCell::new() }
     }
 }
 
@@ -218,7 +222,7 @@ impl<'t> Editor<'t> {
 
     fn push_node(&mut self, node: &Value) {
         let text = |member: &str| node[member].as_str().map(str::to_owned);
-        self.heads.push(Head { id: text("id"), name: text("name") });
+        self.heads.push(Head { id: text("id"), name: text("name"), has_escapes: OnceCell::new() });
         self.nodes.push(None, node);
     }
 

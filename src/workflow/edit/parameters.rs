@@ -264,7 +264,10 @@ fn patched(json: &str, patch: &Patch) -> Result<String, Error> {
     let found: Vec<Range<usize>> =
         string.text.match_indices(&patch.find).map(|(at, part)| at..at + part.len()).collect();
     let quoted = quoted_name(&shorten(&patch.find, CUT_NAME_CHARS), CUT_NAME_CHARS);
-    match found.len() {
+    // `}}` occurs twice in `}}}`.
+    let rest = found.first().and_then(|first| string.text.get(string.text.ceil_char_boundary(first.start + 1)..));
+    let overlaps = found.len() == 1 && rest.is_some_and(|rest| rest.contains(&patch.find));
+    match found.len() + usize::from(overlaps) {
         0 => {
             let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let hint =

@@ -28,15 +28,18 @@ impl Editor<'_> {
     fn note_names(&mut self, name: &str) {
         let names =
             |text: &str, syntax| scan(text, syntax).names.iter().any(|one| one.name == name && !one.is_in_comment);
-        let still = self.nodes_with_text(names);
+        let still = self.nodes_with_text(name, names);
         if !still.is_empty() {
             self.notes.push(format!("'{name}' is still named in expressions of: {}.", still.join(", ")));
         }
     }
 
-    /// The names of the nodes with an expression or code for which `holds` returns `true`.
-    pub(super) fn nodes_with_text(&self, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
+    /// The names of the nodes that have an expression or code of which this holds, and in which a name may be.
+    pub(super) fn nodes_with_text(&self, name: &str, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let has = |at: &usize| {
+            if !self.may_name(*at, name) {
+                return false;
+            }
             let (Ok(node), Ok((node_type, version))) = (self.node(*at), self.type_of(*at)) else { return false };
             let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
             texts.into_iter().flatten().any(|text| text.syntax.is_some_and(|syntax| holds(&text.text, syntax)))

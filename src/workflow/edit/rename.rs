@@ -47,7 +47,7 @@ impl Editor<'_> {
 
     /// n8n does not update a name in a plain string, or in code that it cannot read; neither does this.
     fn note_mentions(&mut self, from: &str) {
-        let still = self.nodes_with_text(|text, syntax| mentions(text, syntax, from) > 0);
+        let still = self.nodes_with_text(from, |text, syntax| mentions(text, syntax, from) > 0);
         if !still.is_empty() {
             let from = quoted_name(from, CUT_NAME_CHARS);
             self.notes.push(format!(
@@ -83,9 +83,15 @@ impl Editor<'_> {
         }
     }
 
+    /// Whether a node may hold this name.
+    pub(super) fn may_name(&self, at: usize, name: &str) -> bool {
+        let json = self.nodes.value(at);
+        holds(json, name) || *self.heads[at].has_escapes.get_or_init(|| escapes(json))
+    }
+
     /// Renames in the parameters of a node; returns how many texts changed.
     fn rename_in(&mut self, at: usize, from: &str, to: &str) -> Result<usize, Error> {
-        if !may_name(self.nodes.value(at), from) {
+        if !self.may_name(at, from) {
             return Ok(0);
         }
         // Anything but an object is left unchanged.
@@ -118,7 +124,8 @@ impl Renames<'_> {
         let names: Vec<_> = if level.is_object() { level.names().collect() } else { Vec::new() };
         for at in 0..level.len() {
             let name = names.get(at).map_or(name, String::as_str);
-            if !may_name(level.value(at), self.from) || depth > MAX_DEPTH {
+            let json = level.value(at);
+            if !(holds(json, self.from) || escapes(json)) || depth > MAX_DEPTH {
                 continue;
             }
             match self.text(level.value(at), name) {
@@ -141,10 +148,15 @@ impl Renames<'_> {
     }
 }
 
-/// Whether a JSON text may contain this name. A name that JSON and code write in only one way is searched for verbatim.
-fn may_name(json: &str, name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_' | b'.' | b',' | b':');
-    !name.bytes().all(is_plain)
-        || memmem::find(json.as_bytes(), name.as_bytes()).is_some()
-        || ["\\u00", "\\\\x", "\\\\u"].iter().any(|escape| memmem::find(json.as_bytes(), escape.as_bytes()).is_some())
+/// Whether a JSON text may hold this name. What JSON and code write in only one way, unless they have [`escapes`], is looked for
+/// as it is.
+fn holds(json: &str, name: &str) -> bool {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | ',' | ':');
+    let plain = name.split(|char| !is_plain(char)).max_by_key(|plain| plain.len()).unwrap_or_default();
+    memmem::find(json.as_bytes(), plain.as_bytes()).is_some()
+}
+
+/// Whether a letter may be escaped in a JSON text, or in code that it holds.
+fn escapes(json: &str) -> bool {
+    ["\\u00", "\\\\x", "\\\\u"].iter().any(|escape| memmem::find(json.as_bytes(), escape.as_bytes()).is_some())
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Operation, edited};
+use crate::workflow::expression::{Syntax, mentions};
 
 /// The text after these operations.
 fn after(text: &str, operations: Value) -> Result<String, String> {
@@ -94,6 +95,37 @@ fn what_is_removed_does_not_bring_back_what_it_hid() {
     let kept = r#"{"nodes":[{"name":"B","parameters":{"y":2}}],"settings":{},"pinData":{"B":[1],"B":[2]}}"#;
     assert_eq!(after(text, json!(some[..3])).unwrap(), kept);
     assert_eq!(after(text, json!(some)).unwrap(), r#"{"nodes":[],"settings":{},"pinData":{}}"#);
+}
+
+#[test]
+fn what_occurs_once_does_not_overlap_itself() {
+    let text = |value: &str| format!(r#"{{"nodes":[{{"name":"A","parameters":{{"v":"{value}"}}}}]}}"#);
+    let patch = |find: &str, all: bool| json!([{"type": "patchNodeParameter", "nodeName": "A", "path": "/v", "patches": [{"find": find, "replace": "x", "replaceAll": all}]}]);
+    for (value, find) in [("}}}", "}}"), ("ababa", "aba"), ("ééé", "éé")] {
+        assert!(after(&text(value), patch(find, false)).unwrap_err().contains("occurs 2 times"), "{find}");
+        let replaced = text(&value.replace(find, "x"));
+        assert_eq!(after(&text(value), patch(find, true)).unwrap(), replaced, "{find}");
+    }
+    assert_eq!(after(&text("a}} }"), patch("}}", false)).unwrap(), text("ax }"));
+}
+
+#[test]
+fn a_name_is_noted_however_it_is_escaped() {
+    let all = ["Get user", "G\\u00e9t", "G\\\\x65t user", "\\u0047et user", "it\\\\'s", "\\\"", "é", "Gét"];
+    for (name, written) in
+        ["Get user", "Gét", "it's", "\"", "é"].into_iter().flat_map(|name| all.map(|text| (name, text)))
+    {
+        let value = format!(r#""={{{{ '{written}' }}}}""#);
+        let text = format!(r#"{{"nodes":[{{"name":{}}},{{"name":"B","parameters":{{"v":{value}}}}}]}}"#, json!(name));
+        let operations = json!([{"type": "renameNode", "oldName": name, "newName": "New"}]);
+        let operations: Vec<Operation> = serde_json::from_value(operations).unwrap();
+        let edit = edited(&text, |editor| {
+            editor.apply_all(&operations, &|_| None)?;
+            Ok(editor.notes().len())
+        });
+        let expression: String = serde_json::from_str(&value).unwrap();
+        assert_eq!(edit.unwrap().0, mentions(&expression, Syntax::Expression, name), "{text}");
+    }
 }
 
 #[test]

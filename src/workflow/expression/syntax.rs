@@ -1,7 +1,7 @@
 //! Which parameters contain code.
 
 /// How the text of a parameter is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Syntax {
     /// Begins with `=`: text, and code in `{{ }}`. The first `}}` without a backslash closes it, even inside a string; without
     /// one, the rest of the text is code.

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::expression::{Access, NodeName, ParameterText, Scanned, scan, unevaluated};
+use super::super::expression::{Access, NodeName, ParameterText, Scanned, unevaluated};
 use super::super::left_over::is_left_over;
 use super::super::parsed::{NOTE, ParsedNode};
+use super::scans::Scans;
 use super::view::View;
 use super::{Problem, Rule};
 use crate::json::shorten;
@@ -12,7 +13,7 @@ use crate::json::shorten;
 /// The most characters shown of an expression.
 const SHOWN_CHARS: usize = 100;
 
-pub(super) fn problems(view: &View, is_hidden: &impl Fn(&ParsedNode, &str) -> bool) -> Vec<Problem> {
+pub(super) fn problems(view: &View, is_hidden: &impl Fn(&ParsedNode, &str) -> bool, scans: &mut Scans) -> Vec<Problem> {
     let mut found = Vec::new();
     // The triggers of nodes that other nodes refer to.
     let mut known_triggers = HashMap::new();
@@ -24,7 +25,7 @@ pub(super) fn problems(view: &View, is_hidden: &impl Fn(&ParsedNode, &str) -> bo
                 found.extend(missing_equals(node, text));
                 continue;
             };
-            let scanned = scan(&text.text, syntax);
+            let scanned = scans.scan(text, syntax);
             found.extend(fault(node, text, &scanned));
             let asked = scanned.names.iter().filter(|name| name.access == Access::IsExecuted);
             let asked: HashSet<_> = asked.map(|name| name.name.as_str()).collect();

@@ -20,6 +20,7 @@ mod expressions;
 mod graph;
 mod loops;
 mod responses;
+mod scans;
 mod view;
 
 use std::fmt;
@@ -29,6 +30,7 @@ use indexmap::IndexMap;
 use super::catalogue::NodeType;
 use super::parsed::ParsedNode;
 use super::{Document, Error};
+use scans::Scans;
 use view::View;
 
 /// The problems of a workflow.
@@ -160,9 +162,32 @@ pub fn problems<'a>(
     node_type: impl Fn(&str) -> Option<&'a NodeType>,
     is_hidden: impl Fn(&ParsedNode, &str) -> bool,
 ) -> Result<Problems, Error> {
-    let view = View::of(document, &node_type)?;
-    let outputs: Vec<_> = view.nodes.iter().map(|node| connections::outputs(node, &node_type)).collect();
-    let mut list = expressions::problems(&view, &is_hidden);
+    found(document, &node_type, is_hidden, &mut Scans::default())
+}
+
+/// Checks a workflow before and after an edit, as [`problems`] does.
+///
+/// # Errors
+/// As [`problems`].
+pub fn problems_of_both<'a>(
+    before: &Document,
+    after: &Document,
+    node_type: impl Fn(&str) -> Option<&'a NodeType>,
+) -> Result<[Problems; 2], Error> {
+    let mut scans = Scans::default();
+    let mut found = |document| found(document, &node_type, |_, _| false, &mut scans);
+    Ok([found(before)?, found(after)?])
+}
+
+fn found<'a>(
+    document: &Document,
+    node_type: &impl Fn(&str) -> Option<&'a NodeType>,
+    is_hidden: impl Fn(&ParsedNode, &str) -> bool,
+    scans: &mut Scans,
+) -> Result<Problems, Error> {
+    let view = View::of(document, node_type)?;
+    let outputs: Vec<_> = view.nodes.iter().map(|node| connections::outputs(node, node_type)).collect();
+    let mut list = expressions::problems(&view, &is_hidden, scans);
     list.extend(loops::problems(&view));
     list.extend(responses::problems(&view));
     list.extend(connections::problems(&view, &outputs));

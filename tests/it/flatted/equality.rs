@@ -20,7 +20,7 @@ const QUESTIONS: [(Option<u64>, std::ops::Range<u64>); 5] =
     [(None, 0..50), (Some(0), 0..50), (Some(1), 1..3), (Some(9), 0..1), (None, 20..70)];
 
 fn compose(summary: &Summary) -> String {
-    summary_answer::compose(summary, None, 0, Locale::En)
+    summary_answer::compose(summary, None, 0, Locale::En, true)
 }
 
 #[test]

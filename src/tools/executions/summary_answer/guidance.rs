@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Lengths;
 use crate::execution::Header;
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::json::{quoted_name, shorten_name};
+use crate::json::{Prefix, quoted_name, shorten_name};
 
 #[derive(Serialize)]
 pub(super) struct Guidance {
@@ -23,15 +23,42 @@ struct Reason {
 
 const ANY_NODE: &str = "Use get_execution_by_node tool to fetch detailed data for a specific node";
 
+const CHECK: &str = "names the expressions whose fields its items lack";
+
+/// Whether a node seems to have failed because an expression, or code, reads what is not there.
+fn is_of_expression(summary: &Summary, failed: &NodeSummary) -> bool {
+    let Some(error) = summary.error.as_ref().filter(|_| !summary.redacted) else { return false };
+    let says = |text: &Option<Prefix>, part: &str| text.as_ref().is_some_and(|text| text.kept.contains(part));
+    let is_its = error.node_name.as_ref().is_none_or(|name| *name == failed.name);
+    is_its
+        && (says(&error.name, "ExpressionError")
+            || says(&error.message, "Cannot read properties of undefined")
+            || says(&error.message, "Cannot read properties of null"))
+}
+
 impl Guidance {
     /// The next call about the execution with this id. `first` is the first node that is shown.
-    pub(super) fn new(summary: &Summary, id: Option<&str>, first: Option<&NodeSummary>, lengths: Lengths) -> Self {
+    pub(super) fn new(
+        summary: &Summary,
+        id: Option<&str>,
+        first: Option<&NodeSummary>,
+        lengths: Lengths,
+        offers_check: bool,
+    ) -> Self {
         let id = id.unwrap_or("<id>");
         if summary.nodes.is_empty() {
             return Self::without_nodes(&summary.header, id, lengths);
         }
         if let Some(failed) = summary.nodes.first().filter(|node| node.failed_runs > 0) {
-            return Self::of_node(ANY_NODE, id, failed, lengths);
+            return match offers_check && is_of_expression(summary, failed) {
+                true => Self::of_node(
+                    format!("{ANY_NODE}; check_workflow(executionId: '{id}') {CHECK}"),
+                    id,
+                    failed,
+                    lengths,
+                ),
+                false => Self::of_node(ANY_NODE, id, failed, lengths),
+            };
         }
         if let Some(unfinished) = Self::unfinished(summary, id, lengths) {
             return unfinished;

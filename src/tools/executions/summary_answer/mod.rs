@@ -27,15 +27,16 @@ pub(in crate::tools) const NOTED_CHARS: usize = 60;
 /// The budget of the summary itself, with room left for the source mark.
 const ROOM: usize = MAX_TOKENS - MARK_TOKENS;
 
-/// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
-pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale) -> String {
+/// The answer as it is sent. `id` is the requested id, if the execution was requested by id. `offers_check`: whether it may name
+/// `check_workflow`.
+pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale, offers_check: bool) -> String {
     let message = locale.choose("実行サマリーを取得しました", "Execution summary retrieved");
-    Answer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message }.compose()
+    Answer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message, offers_check }.compose()
 }
 
 /// The same answer without a budget: at most `nodes` nodes, but with whole texts.
 pub fn compose_for_people(summary: &Summary, nodes: usize) -> String {
-    let answer = Answer { summary, id: None, offset: 0, message: "" };
+    let answer = Answer { summary, id: None, offset: 0, message: "", offers_check: false };
     answer.text(&summary.nodes[..summary.nodes.len().min(nodes)], Lengths::UNLIMITED, None)
 }
 
@@ -161,6 +162,7 @@ struct Answer<'a> {
     id: Option<&'a str>,
     offset: usize,
     message: &'static str,
+    offers_check: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -208,7 +210,7 @@ impl<'a> Answer<'a> {
         let after = self.offset.min(self.summary.nodes.len()) + nodes.len();
         let omitted = self.summary.nodes.len() - after;
         let id = word(&header.id).or_else(|| self.id.map(str::to_owned));
-        let guidance = Guidance::new(self.summary, id.as_deref(), nodes.first(), lengths);
+        let guidance = Guidance::new(self.summary, id.as_deref(), nodes.first(), lengths, self.offers_check);
         SummaryAnswer {
             id,
             workflow_id: word(&header.workflow_id),

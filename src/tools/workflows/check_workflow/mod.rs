@@ -23,8 +23,8 @@ use crate::execution::lookup::{Found, LookupProjection, Of, Outcome, Plan, Quest
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::n8n::{ListQuery, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
-use crate::toolkit::{Effect, IdOrFile, Locale, Text, arguments};
-use crate::tools::executions::{Read, execution};
+use crate::toolkit::{Effect, Flag, IdOrFile, Locale, Text, arguments};
+use crate::tools::executions::{IGNORE_SIZE_LIMIT_AGAIN, Read, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::catalogue::Catalogue;
@@ -48,6 +48,7 @@ arguments! {
         workflow_id: Option<Text> = "Id or file (default: as it ran).",
         execution_id: Option<IdOrFile> = "Id or file.",
         node_name: Option<Text> = "Only this node.",
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
         max_tokens: Tokens<1000> = FEW_TOKENS,
     }
 }
@@ -143,7 +144,7 @@ impl ToolCall for CheckWorkflow {
             report.remarks.extend(self.newest_execution(&context).await);
             return Ok(self.answer(report, None, locale));
         };
-        let request = execution(id, None);
+        let request = execution(id, self.ignore_data_size_limit);
         let source = context.executions().with_file(&request.id, &context.files);
         let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
         let (mut runs, is_read_once) = (view?, source.is_read_once(&request.id));

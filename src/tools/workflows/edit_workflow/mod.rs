@@ -20,7 +20,7 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::catalogue::Catalogue;
 use crate::workflow::edit::{Changed, Operation, changes_between, edited};
 use crate::workflow::parsed::Parsed;
-use crate::workflow::problems::problems as structural_problems;
+use crate::workflow::problems::{Problems, problems_of_both};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -163,12 +163,11 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
 
 /// The structural problems that the edit introduced, and how many there were before.
 fn problems(catalogue: Option<&Catalogue>, edited: &Edited<Made>) -> (Vec<Row>, usize) {
-    let rows = |document| {
-        let found = structural_problems(document, |name| catalogue?.find(name), |_, _| false);
-        // What cannot be checked is not a reason against an edit that was made.
-        found.map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>()).unwrap_or_default()
-    };
-    let mut before = rows(&edited.before);
+    let both = problems_of_both(&edited.before, &edited.after, |name| catalogue?.find(name));
+    // What cannot be checked is not a reason against an edit that was made.
+    let [before, after] = both.unwrap_or_default();
+    let rows = |found: Problems| found.list.into_iter().map(Row::from).collect::<Vec<_>>();
+    let (mut before, after) = (rows(before), rows(after));
     for row in &mut before {
         for changed in &edited.value.changes {
             match changed {
@@ -177,7 +176,6 @@ fn problems(catalogue: Option<&Catalogue>, edited: &Edited<Made>) -> (Vec<Row>, 
             }
         }
     }
-    let after = rows(&edited.after);
     let total = after.len();
     let new: Vec<_> = after.into_iter().filter(|row| !before.iter().any(|known| known.repeats(row))).collect();
     let old = total - new.len();
