@@ -37,7 +37,7 @@ use crate::workflow::{self, Document, PublishedVersion};
 pub static TOOL: Tool = Tool {
     name: "check_workflow",
     title: "Check a workflow",
-    description: "Find faults in a workflow's structure and, with executionId, expressions whose fields its items lack.",
+    description: "Find faults in a workflow and, with executionId, expressions whose fields its items lack.",
     parameters: CheckWorkflow::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<CheckWorkflow>(),
@@ -45,7 +45,7 @@ pub static TOOL: Tool = Tool {
 
 arguments! {
     struct CheckWorkflow {
-        workflow_id: Option<Text> = "Id or file (default: as it ran).",
+        workflow_id: Option<Text> = "Id or file.",
         execution_id: Option<IdOrFile> = "Id or file.",
         node_name: Option<Text> = "Only this node.",
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,

@@ -26,13 +26,13 @@ use crate::workflow::problems::{Problems, problems_of_both};
 pub static TOOL: Tool = Tool {
     name: "edit_workflow",
     title: "Edit a workflow",
-    description: "Change parts of a workflow, all or nothing, as a draft. Operations {type, nodeName, …}: setNodeParameter {path, \
+    description: "Change parts of a workflow, all or nothing, as a draft. Operations {type, nodeName}: setNodeParameter {path, \
                   value}, removeNodeParameter {path}, updateNodeParameters {parameters} (merge), patchNodeParameter {path, \
-                  patches: [{find, replace}]}, setNodeSettings {settings}, removeNode {reconnect?}. Without nodeName: addNode \
+                  patches: [{find, replace}]}, setNodeSettings {settings}, removeNode {reconnect?}; without nodeName: addNode \
                   {node: {name, type, parameters}, after?, sourceOutput?}, renameNode {oldName, newName}, addConnection, \
                   removeConnection {source, target, sourceOutput?, targetInput?}, setWorkflowSettings {settings}, \
-                  setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. path: a JSON Pointer below parameters \
-                  (/rules/0/value; - appends).",
+                  setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. path: JSON Pointer below parameters \
+                  (/rules/0; - appends).",
     parameters: EditWorkflow::PARAMETERS,
     effect: Effect::Change,
     handler: Handler::of::<EditWorkflow>(),
