@@ -79,10 +79,13 @@ fn note(value: &Value, steps: &mut Steps, known: &mut HashSet<Steps>) -> bool {
     match value {
         // An array has a path for its elements, even if it has none.
         Value::Array(elements) if is_deep || elements.is_empty() => below("[]".to_owned(), None),
-        Value::Array(elements) => elements.iter().fold(true, |all, value| below("[]".to_owned(), Some(value)) && all),
-        Value::Object(members) if !is_deep => members
-            .iter()
-            .fold(true, |all, (name, value)| below(format!(".{}", cut_name(name.clone())), Some(value)) && all),
+        // All are noted, also after one without room.
+        Value::Array(elements) => elements.iter().filter(|value| !below("[]".to_owned(), Some(value))).count() == 0,
+        Value::Object(members) if !is_deep => {
+            let is_left_out =
+                |(name, value): &(&String, &Value)| !below(format!(".{}", cut_name(name.to_string())), Some(value));
+            members.iter().filter(is_left_out).count() == 0
+        }
         _ => true,
     }
 }

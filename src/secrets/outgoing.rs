@@ -72,7 +72,7 @@ fn may_be_secret(name: &str) -> bool {
     let is_word = |word: &&str| letters.contains(*word);
     let ends = |end: &str| letters == end || name.to_ascii_lowercase().ends_with(&format!("-{end}"));
     names::is_secret(name)
-        || !letters.ends_with("tokens") && WORDS.iter().any(|word| is_word(&word))
+        || !letters.ends_with("tokens") && WORDS.iter().any(is_word)
         || ends("key")
         || ends("sig")
         || name.ends_with("_key")

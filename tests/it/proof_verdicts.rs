@@ -211,7 +211,8 @@ fn a_change_in_a_sub_node_is_not_tested() {
     let workflow = &mut recorded["workflowData"];
     workflow["nodes"].as_array_mut().unwrap().extend([model.clone(), node("Spare", MODEL)]);
     workflow["connections"]["Model"] = to("Agent", "ai_languageModel");
-    let cases: [(&str, &dyn Fn(&mut Value)); 6] = [
+    type Change<'a> = &'a dyn Fn(&mut Value);
+    let cases: [(&str, Change<'_>); 6] = [
         ("fixed", &|_| {}),
         ("notTested", &|workflow| at(workflow, "Model")["parameters"]["prompt"] = json!("Answer in JSON")),
         // The same node with another id is the same.

@@ -141,7 +141,8 @@ fn tokens() {
 fn generated_executions_are_compared_with_the_references() {
     const INPUTS: u64 = 40;
     // What chooses an execution that no real body resembles.
-    let odd: [(fn(&[u8]) -> bool, &[u8]); 3] =
+    type Compares = fn(&[u8]) -> bool;
+    let odd: [(Compares, &[u8]); 3] =
         [(checks::search::compares, &[7]), (checks::fields::compares, &[1, 7]), (checks::describe::compares, &[1, 7])];
     for (at, (compares, choices)) in odd.into_iter().enumerate() {
         let input = |number| {

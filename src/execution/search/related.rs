@@ -56,7 +56,9 @@ struct Texts {
 impl Texts {
     fn clear(&mut self) {
         let Self { paths, elements, values } = self;
-        (paths.clear(), elements.clear(), values.clear());
+        paths.clear();
+        elements.clear();
+        values.clear();
     }
 
     /// Holds a value.

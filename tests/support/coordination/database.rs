@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
@@ -36,6 +36,8 @@ struct Server {
     port: u16,
     folder: PathBuf,
     script: Mutex<Script>,
+    /// It ends when the pipe to it is closed.
+    _process: Child,
 }
 
 struct Script {
@@ -86,7 +88,7 @@ impl Server {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let folder = tempfile::tempdir().unwrap().keep();
         let log = folder.join("script.log");
-        let mut script = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/coordination/postgres.sh"))
+        let mut process = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/coordination/postgres.sh"))
             .args([folder.as_os_str(), port.to_string().as_ref()])
             // Tests kill processes, not the machine, so nothing needs to be flushed to disk. A benchmark does.
             .args(cfg!(test).then_some("fsync=off"))
@@ -95,13 +97,13 @@ impl Server {
             .stderr(File::create(&log).unwrap())
             .spawn()
             .unwrap();
-        let (requests, replies) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
-        let mut replies = Script { requests, replies: BufReader::new(replies) };
-        if replies.next() == "ready" {
-            return Some(Self { port, folder, script: Mutex::new(replies) });
+        let (requests, replies) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
+        let mut script = Script { requests, replies: BufReader::new(replies) };
+        if script.next() == "ready" {
+            return Some(Self { port, folder, script: Mutex::new(script), _process: process });
         }
         let said = std::fs::read_to_string(log).unwrap_or_default();
-        assert_eq!(script.wait().unwrap().code(), Some(3), "PostgreSQL is installed, but does not start: {said}");
+        assert_eq!(process.wait().unwrap().code(), Some(3), "PostgreSQL is installed, but does not start: {said}");
         None
     }
 }
