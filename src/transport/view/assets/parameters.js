@@ -15,7 +15,7 @@ export class Parameters {
     this.loader = new Loader(this.found);
     this.element = h('div', { class: 'pad' }, this.found,
       curl && h('p', {}, copyButton(t('copyCurl'), () => curl), h('span', { class: 'fine' }, ' ', t('withoutSecrets'))),
-      jsonWithTools(parameters ?? {}, clippedOf(answer)));
+      jsonWithTools(parameters ?? {}));
   }
 
   leave() {
