@@ -59,15 +59,19 @@ impl Failure {
             let (present, message) = cursor.present_text(FAILURE_CHARS)?;
             present.then(|| Self { message, ..Self::default() })
         };
-        Ok(failure.map(Self::readable))
+        Ok(failure.map(Self::without_secrets))
     }
 
-    fn readable(mut self) -> Self {
-        for text in [&mut self.message, &mut self.description].into_iter().flatten() {
-            redact::text(text);
-            unescape(text);
-        }
+    fn without_secrets(mut self) -> Self {
+        [&mut self.message, &mut self.description].into_iter().flatten().for_each(redact::text);
         self
+    }
+
+    /// The same for readers: JSON in its texts is as it was before n8n or a service put it into a string.
+    pub fn readable(&self) -> Self {
+        let mut readable = self.clone();
+        [&mut readable.message, &mut readable.description].into_iter().flatten().for_each(unescape);
+        readable
     }
 }
 

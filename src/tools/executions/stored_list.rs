@@ -107,8 +107,9 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Failure>)>, last: Op
             members["version"] = short_version(version).into();
         }
         if let Some(failure) = failure {
+            let message = failure.readable().message;
             members["failingNode"] = failure.node_name.into();
-            members["error"] = failure.message.map(|message| message.cut(MESSAGE_CHARS).0.into_owned()).into();
+            members["error"] = message.map(|message| message.cut(MESSAGE_CHARS).0.into_owned()).into();
         }
         if let (Some(id), Some(name)) = (members["workflowId"].as_str(), workflow_name) {
             // The newest execution has the workflow's newest name.

@@ -258,6 +258,7 @@ fn statistics(summary: &Summary) -> Statistics {
 
 /// A failure, with texts of at most `chars` characters.
 pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
+    let error = error.readable();
     let text = |text: &Option<Prefix>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
     ShownFailure {
         node_name: error.node_name.as_ref().map(|name| shorten_name(name, CUT_NAME_CHARS.min(chars))),
