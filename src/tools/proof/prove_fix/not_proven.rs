@@ -1,7 +1,6 @@
 //! What a verdict does not cover, in sentences.
 
 use super::Case;
-use super::verdict::differences_of_control;
 use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
 use crate::toolkit::Locale;
 use crate::tools::proof::differences::Difference;
@@ -9,8 +8,13 @@ use crate::tools::proof::revisions::Revisions;
 use crate::workflow::parsed::ParsedNode;
 use crate::workflow::replay::{DATE_TIME, depends_on_more_than_items, runs_for_real};
 
-/// What is not proven by the control and the changed copy.
-pub(super) fn not_proven(case: &Case<'_>, control: &Recording, now: &Recording, differs: &[Difference]) -> Vec<String> {
+/// What is not proven by the control, which differs from the recording at some nodes, and the changed copy.
+pub(super) fn not_proven(
+    case: &Case<'_>,
+    control: &[Difference],
+    now: &Recording,
+    differs: &[Difference],
+) -> Vec<String> {
     let mut sentences: Vec<_> = of_base(case.locale, case.revisions).into_iter().collect();
     let mut say = |ja: String, en: String| sentences.push(case.locale.choose(ja, en));
     if case.recording.header.retry_of.is_some() {
@@ -20,7 +24,7 @@ pub(super) fn not_proven(case: &Case<'_>, control: &Recording, now: &Recording, 
         );
     }
     // Of the unchanged workflow alone, they are the answer.
-    let in_control = if case.revisions.is_original() { Vec::new() } else { differences_of_control(control, case) };
+    let in_control = if case.revisions.is_original() { &[] } else { control };
     let in_control = in_control.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ");
     if !in_control.is_empty() {
         say(

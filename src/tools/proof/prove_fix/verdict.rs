@@ -187,7 +187,7 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
         passed: failed.as_ref().map(|(name, _)| at_failed_node(case, now, name) == Verdict::Fixed),
         ran_new,
         same: compared.saturating_sub(differs.len()),
-        not_proven: not_proven(case, &control.recording, now, &differs),
+        not_proven: not_proven(case, &differences_of_control(&control.recording, case), now, &differs),
         differs,
         expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
         recorded,
