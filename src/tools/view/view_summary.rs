@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::findings::{Asked, Cause, SENT_AGAIN, Sentence, Wording, of_flow};
+use crate::execution::Failure;
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::json::Projection;
 use crate::n8n::Progress;
@@ -47,11 +48,11 @@ struct Known {
 impl Known {
     fn of(summary: &Summary) -> Self {
         let nodes = || summary.nodes.iter();
-        let error = summary.error.as_ref();
+        let error = summary.error.as_ref().map(Failure::readable);
         let failed = error.and_then(|error| {
-            let name = error.node_name.as_ref().filter(|name| nodes().any(|node| &node.name == *name))?;
-            let said = [&error.message, &error.description].into_iter().flatten().map(|text| text.kept.as_str());
-            Some((name.clone(), said.collect::<Vec<_>>().join("\n")))
+            let name = error.node_name.filter(|name| nodes().any(|node| &node.name == name))?;
+            let said = [error.message, error.description].into_iter().flatten().map(|text| text.kept);
+            Some((name, said.collect::<Vec<_>>().join("\n")))
         });
         Self {
             flow: of_flow(nodes(), summary.error.as_ref(), Locale::En),
