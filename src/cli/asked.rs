@@ -16,6 +16,7 @@ use crate::platform::shutdown_signal;
 use crate::toolkit::kebab_case;
 use crate::tools::Context;
 use crate::tools::executions::{SavedExecution, Source};
+use crate::tools::view::shell::quoted;
 use crate::tools::workflows::is_workflow_file;
 use crate::workflow::file::Files;
 
@@ -118,7 +119,7 @@ impl Asked {
         let mut answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if is_for_people {
             if let (Some(file), Some(next)) = (file, answer["next"].as_str()) {
-                answer["next"] = next.replacen("FILE", &quoted(&file), 1).into();
+                answer["next"] = next.replacen("FILE", &shell_word(&file), 1).into();
             }
             let shown = (command.render)(&answer);
             print_styled(&if names > 0 { render::sourced(shown, &answer) } else { shown })?;
@@ -130,9 +131,9 @@ impl Asked {
 }
 
 /// A name for a shell, in quotes if it needs any.
-fn quoted(name: &str) -> String {
+fn shell_word(name: &str) -> String {
     let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c));
-    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
+    if is_plain { name.to_owned() } else { quoted(name) }
 }
 
 /// A JSON document from a file, or from standard input, or in its short form.

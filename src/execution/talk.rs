@@ -10,7 +10,7 @@ use super::items::read_item;
 use super::runs::{self, Execution, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
 use super::source::InputSource;
 use super::workflow_node::WorkflowNode;
-use crate::json::{Cursor, Excerpt, Keep, Members, Prefix, Projection, Pruner, ReadError, cut_name, members};
+use crate::json::{Cursor, Excerpt, Keep, Members, Prefix, Projection, ReadError, cut_name, members};
 
 /// Memory for one side of a turn.
 const SIDE_BYTES: usize = 16 * 1024;
@@ -64,7 +64,7 @@ pub struct Talk {
     pub turns: Vec<Turn>,
     /// How many more there are.
     pub more: u64,
-    /// What agents are told by their parameters.
+    /// The prompts and instructions in the parameters of agents.
     pub told: Vec<(String, Told)>,
 }
 
@@ -107,10 +107,6 @@ impl Projection for TalkProjection {
 
     fn window(&self) -> Range<u64> {
         0..1
-    }
-
-    fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window())
     }
 
     fn read(&self, cursor: Cursor<'_>) -> Self::View {

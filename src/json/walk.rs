@@ -73,7 +73,7 @@ pub fn walk(json: &[u8], visitor: &mut impl Visitor) -> Result<(), FaultKind> {
     walk_levels(json, WALKED_LEVELS, visitor)
 }
 
-/// The same for this many levels, each of which takes room on the stack.
+/// The same with another limit of levels. Each level takes room on the stack.
 pub(crate) fn walk_levels(json: &[u8], levels: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
     let mut walk = Walk { rest: json, levels };
     walk.space();

@@ -54,7 +54,7 @@ fn add(path: &str, name: &str, value: &Excerpt, lines: &mut Vec<String>) {
         }
         _ => {
             let text = shown(value);
-            // An option is only there if somebody set it.
+            // Options exist only if they were set.
             let is_option = text == "false" && path.starts_with("options.");
             if (is_option || !is_empty(&text)) && !DEFAULTS.contains(&(name, &*text)) {
                 lines.push(format!("{path}: {text}"));
@@ -70,7 +70,7 @@ fn element(path: &str, value: &Excerpt, lines: &mut Vec<String>) {
     match (name, text) {
         (Some(name), Some(text)) => lines.push(format!("{path}: {name} = {text}")),
         _ if matches!(value, Excerpt::Object { .. }) => {
-            // The editor gives ids to elements.
+            // The editor adds ids to elements.
             let members = value.members().filter(|(name, _)| *name != "id");
             members.for_each(|(name, value)| add(&format!("{path}.{name}"), name, value, lines));
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::REDACTED;
-use super::names::{HEADERS, REMOVED, SIGNATURE, is_one_of, is_secret};
+use super::names::{HEADERS, holds_a_name, holds_the_value, is_one_of, is_secret, is_secret_in_items};
 use crate::json::{FaultKind, Visitor, Written, walk_levels};
 
 /// Containers nested deeper than this are masked.
@@ -93,9 +93,9 @@ impl Visitor for Finder<'_> {
     fn name(&mut self, name: Written<'_>) {
         let name = name.text();
         let next = match &*name {
-            name if is_secret(name) || is_one_of(&REMOVED, name) || is_one_of(&[SIGNATURE], name) => Next::Secret,
-            name if is_one_of(&["name", "key"], name) => Next::Name,
-            name if is_one_of(&["value"], name) => Next::Value,
+            name if is_secret_in_items(name) => Next::Secret,
+            name if holds_a_name(name) => Next::Name,
+            name if holds_the_value(name) => Next::Value,
             _ => Next::Other,
         };
         if let Some(open) = self.open.last_mut() {

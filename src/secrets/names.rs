@@ -67,6 +67,21 @@ pub(super) fn is_secret(name: &str) -> bool {
     is_one_of(&HEADERS, name) || MEMBERS.iter().any(|known| letters(known).eq(letters(name)))
 }
 
+/// Whether the value of a member of an item with this name is masked.
+pub(super) fn is_secret_in_items(name: &str) -> bool {
+    is_secret(name) || is_one_of(&REMOVED, name) || name.eq_ignore_ascii_case(SIGNATURE)
+}
+
+/// Whether a member with this name can hold the name of a secret, as in `{name: 'Authorization', value: …}`.
+pub(super) fn holds_a_name(name: &str) -> bool {
+    is_one_of(&["name", "key"], name)
+}
+
+/// Whether a member with this name holds the secret then.
+pub(super) fn holds_the_value(name: &str) -> bool {
+    name.eq_ignore_ascii_case("value")
+}
+
 /// The letters of a name, without what separates its words.
 fn letters(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().filter(|byte| !matches!(byte, b'_' | b'-')).map(|byte| byte.to_ascii_lowercase())

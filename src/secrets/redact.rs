@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::names::{HEADERS, REMOVED, SIGNATURE, is_one_of, is_secret};
+use super::names::{HEADERS, REMOVED, holds_a_name, holds_the_value, is_one_of, is_secret, is_secret_in_items};
 use super::{REDACTED, text};
 use crate::json::{Excerpt, Prefix};
 
@@ -33,8 +33,7 @@ pub fn item(value: &mut Excerpt) {
         Excerpt::Object { kept, .. } => {
             hide_pair(kept);
             for (name, value) in kept {
-                let resumes = is_one_of(&REMOVED, name) || name.eq_ignore_ascii_case(SIGNATURE);
-                if resumes || is_secret(name) { *value = redacted() } else { item(value) }
+                if is_secret_in_items(name) { *value = redacted() } else { item(value) }
             }
         }
         Excerpt::Array { kept, .. } => {
@@ -56,9 +55,8 @@ pub fn text(prefix: &mut Prefix) {
 
 /// Masks `value` in `{name: 'Authorization', value: …}`, also with `key` for `name`.
 fn hide_pair(members: &mut [(String, Excerpt)]) {
-    let is_name = |name: &str| is_one_of(&["name", "key"], name);
-    let secret = members.iter().any(|(name, value)| is_name(name) && is_text(value, is_secret));
-    for (_, value) in members.iter_mut().filter(|(name, _)| secret && name.eq_ignore_ascii_case("value")) {
+    let secret = members.iter().any(|(name, value)| holds_a_name(name) && is_text(value, is_secret));
+    for (_, value) in members.iter_mut().filter(|(name, _)| secret && holds_the_value(name)) {
         *value = redacted();
     }
 }

@@ -212,7 +212,7 @@ fn add_missing<'a>(members: &mut Map<String, Value>, more: impl Iterator<Item = 
     }
 }
 
-/// Adds the texts to a list that may not exist; if there are none, it is not created.
+/// Appends the texts to a list, which is created if it does not exist and there are any texts.
 fn extend_list(members: &mut Map<String, Value>, name: &str, more: Vec<&str>) {
     if more.is_empty() {
         return;

@@ -104,8 +104,8 @@ impl Layout {
     }
 }
 
-/// Looks for the paths in an item by its marks. It skips what no path leads to, and gives up, returning `None`, at
-/// anything that needs the slower reader: a name with escapes, or invalid JSON.
+/// Finds the paths in an item by its marks, and skips everything else. It returns `None` where the slower reader is needed:
+/// at a name with escapes, or at invalid JSON.
 struct Look<'a> {
     json: &'a [u8],
     marks: Marks<'a>,

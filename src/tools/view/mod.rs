@@ -6,6 +6,7 @@ mod bars;
 mod findings;
 #[cfg(feature = "application")]
 pub mod items;
+pub mod shell;
 pub mod view_draft;
 pub mod view_findings;
 pub mod view_node;

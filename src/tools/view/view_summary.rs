@@ -14,6 +14,7 @@ use crate::n8n::Progress;
 use crate::toolkit::{ArgumentError, Arguments, Audience, FromArguments, Locale};
 use crate::tools::executions::get_execution::{self, GetExecution};
 use crate::tools::executions::{execution, summary_answer};
+use crate::tools::view::shell::quoted;
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The call. Its answer has the shape of `get_execution`'s, plus `findings` and `next`.
@@ -106,7 +107,7 @@ async fn findings(asked: &Asked<'_>, known: Known, looks: bool) -> Vec<Sentence>
 fn next(id: Option<&str>, findings: &[Sentence]) -> String {
     let id = id.unwrap_or("FILE");
     match findings.iter().find_map(Sentence::leads_to) {
-        Some(node) => format!("n8n-lens node {id} '{}'", node.replace('\'', r"'\''")),
+        Some(node) => format!("n8n-lens node {id} {}", quoted(node)),
         None => format!("n8n-lens describe {id}"),
     }
 }

@@ -66,7 +66,7 @@ struct ShownTalk {
     more: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
-    /// What agents are told by their parameters, by name.
+    /// The prompts and instructions in the parameters of agents, by name.
     told: BTreeMap<String, ShownTold>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<&'static str>,

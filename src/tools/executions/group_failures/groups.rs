@@ -92,18 +92,20 @@ impl Groups {
         let description = error.and_then(|error| error.description.as_ref()).map(|text| text.kept.as_str());
         let kinds = (Kind::of(text), description.map(Kind::of).unwrap_or_default());
         let alike = self.0.entry(key.clone()).or_default();
-        let readable = || error.map(Failure::readable).unwrap_or_default();
-        let group = alike.entry(kinds).or_insert_with(|| Group {
-            key,
-            workflow_name: whose.workflow_name.map(cut_name),
-            message: readable().message.map_or_else(|| NO_ERROR.to_owned(), |message| held(&message.kept)),
-            description: readable().description.map(|text| held(&text.kept)),
-            count: 0,
-            texts: HashSet::new(),
-            first: failed.clone(),
-            last: failed.clone(),
-            good_before: None,
-            good_after: None,
+        let group = alike.entry(kinds).or_insert_with(|| {
+            let Failure { message, description, .. } = error.map(Failure::readable).unwrap_or_default();
+            Group {
+                key,
+                workflow_name: whose.workflow_name.map(cut_name),
+                message: message.map_or_else(|| NO_ERROR.to_owned(), |message| held(&message.kept)),
+                description: description.map(|text| held(&text.kept)),
+                count: 0,
+                texts: HashSet::new(),
+                first: failed.clone(),
+                last: failed.clone(),
+                good_before: None,
+                good_after: None,
+            }
         });
         let mut hash = DefaultHasher::new();
         (text, description).hash(&mut hash);

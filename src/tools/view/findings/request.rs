@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::secrets::outgoing;
+use crate::tools::view::shell::quoted;
 
 /// Method and address, for a sentence.
 pub(super) fn request(answer: &Value) -> Option<String> {
@@ -189,11 +190,6 @@ fn encoded(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).into()
-}
-
-/// For a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
