@@ -15,8 +15,8 @@ pub struct Run {
     pub start_time: Option<f64>,
     /// How long the run took, ms.
     pub execution_time: Option<f64>,
-    /// n8n's `executionStatus`.
-    pub status: Option<String>,
+    /// n8n's `executionStatus`, but always `error` if it failed without crashing.
+    pub status: String,
     /// Whether it failed.
     pub failed: bool,
     /// The error, if there is one.
@@ -38,7 +38,7 @@ impl Run {
             index: head.index,
             start_time: head.start.time,
             execution_time: head.execution_time,
-            status: head.status,
+            status: head.outcome().to_owned(),
             failed: head.failed,
             error: head.error,
             sources: head.sources,

@@ -53,7 +53,7 @@ fn check(text: &str, limit: usize, what: &str) -> Value {
 
 #[test]
 fn every_fixture_summary_fits() {
-    for (name, body) in fixtures::executions() {
+    for (name, body) in fixtures::executions_of_any_size() {
         check(&summary_text(&body[..], 0), summary_answer::MAX_TOKENS, &name);
     }
 }
@@ -63,9 +63,15 @@ fn every_fixture_node_fits_three_budgets() {
     check_three_budgets(0..60_000);
 }
 
+/// All executions with this many bytes.
+fn bodies(bytes: Range<usize>) -> impl Iterator<Item = (String, Vec<u8>)> {
+    let all = if bytes.end == usize::MAX { fixtures::executions_of_any_size() } else { fixtures::executions() };
+    all.into_iter().filter(move |(_, body)| bytes.contains(&body.len()))
+}
+
 /// Checks 20 nodes of all executions with this many bytes.
 fn check_three_budgets(bytes: Range<usize>) {
-    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
+    for (name, body) in bodies(bytes) {
         let nodes = oracle::nodes(&fixtures::parse(&body));
         for (node, runs) in nodes.iter().filter(|(_, runs)| *runs > 0).take(20) {
             assert!(*runs > 0);
@@ -186,8 +192,13 @@ fn items_are_dropped_before_keys_are_clipped() {
 
 #[test]
 fn every_fixture_is_counted_like_tiktoken_does() {
+    count_like_tiktoken([fixtures::executions(), fixtures::scenarios()].concat(), 500_000);
+}
+
+/// Counts the tokens of at least so many bytes.
+fn count_like_tiktoken(bodies: Vec<(String, Vec<u8>)>, least: usize) {
     let mut bytes = 0;
-    for (name, body) in fixtures::executions().into_iter().chain(fixtures::scenarios()) {
+    for (name, body) in bodies {
         let mut rest = std::str::from_utf8(&body).unwrap();
         while !rest.is_empty() {
             // Longer texts are counted in parts.
@@ -198,7 +209,7 @@ fn every_fixture_is_counted_like_tiktoken_does() {
             rest = more;
         }
     }
-    assert!(bytes > 10_000_000, "{bytes}");
+    assert!(bytes > least, "{bytes}");
 }
 
 /// A piece of a real body, with some of its characters replaced, and some of the others repeated.
@@ -237,7 +248,7 @@ fn changed_piece(random: &mut Random, bodies: &[String]) -> String {
 #[ignore = "long: a gigabyte of text; TEXT_BYTES is another number of bytes, SEED another beginning"]
 fn a_gigabyte_is_counted_like_tiktoken_does() {
     let setting = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let all = fixtures::executions().into_iter().chain(fixtures::scenarios()).chain(fixtures::questions());
+    let all = fixtures::executions_of_any_size().into_iter().chain(fixtures::scenarios()).chain(fixtures::questions());
     let bodies: Vec<_> =
         all.map(|(_, body)| String::from_utf8(body).unwrap()).filter(|body| !body.is_empty()).collect();
     let most = setting("TEXT_BYTES").unwrap_or(1_000_000_000);
@@ -300,7 +311,7 @@ fn every_output_and_input_shows_its_first_item_before_any_shows_a_second() {
 
 /// Checks every node of all executions with this many bytes, with these limits of items and tokens.
 fn first_items_come_first(bytes: Range<usize>, limits: &[(u64, usize)]) {
-    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| bytes.contains(&body.len())) {
+    for (name, body) in bodies(bytes) {
         let value = fixtures::parse(&body);
         for (node, _) in oracle::nodes(&value) {
             for &(limit, tokens) in limits {
@@ -346,6 +357,12 @@ fn an_offset_beyond_the_end_is_said() {
 /// Large items of every kind.
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow: 3 s"]
+    fn the_large_execution_is_counted_like_tiktoken_does() {
+        count_like_tiktoken(fixtures::large(), 10_000_000);
+    }
 
     #[test]
     #[ignore = "slow: 22 s"]

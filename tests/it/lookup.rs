@@ -93,8 +93,23 @@ fn slip(kind: &str, path: &[Step], random: &mut Random) -> Option<Vec<Step>> {
 
 #[test]
 fn slips_are_found_with_what_was_meant() {
+    slips_are_found([fixtures::executions(), fixtures::scenarios(), fixtures::questions()].concat());
+}
+
+/// The large execution.
+mod slow {
+    #[test]
+    #[ignore = "slow: 5 s"]
+    fn slips_are_found_with_what_was_meant_in_every_execution() {
+        use super::fixtures::{executions_of_any_size, questions, scenarios};
+        super::slips_are_found([executions_of_any_size(), scenarios(), questions()].concat());
+    }
+}
+
+/// Misspells paths of the items of all nodes.
+fn slips_are_found(bodies: Vec<(String, Vec<u8>)>) {
     let mut counts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for (file, body) in [fixtures::executions(), fixtures::scenarios(), fixtures::questions()].concat() {
+    for (file, body) in bodies {
         let Ok(value) = serde_json::from_slice::<Value>(&body) else { continue };
         let mut random = Random(7);
         for kind in SLIPS {

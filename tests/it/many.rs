@@ -298,7 +298,12 @@ fn an_answer_about_many_fits_its_budget() {
 
 #[test]
 fn the_runs_of_nodes_are_those_of_the_summary_in_a_body_and_in_the_store() {
-    for (name, body) in fixtures::executions() {
+    runs_are_those_of_the_summary(fixtures::executions());
+}
+
+/// Compares the runs of all nodes with their counts in the summary.
+fn runs_are_those_of_the_summary(bodies: Vec<(String, Vec<u8>)>) {
+    for (name, body) in bodies {
         let text = String::from_utf8(body).unwrap();
         let runs = NodeRunsProjection.read_from(text.as_bytes()).unwrap();
         let summary = SummaryProjection.read_from(text.as_bytes()).unwrap();
@@ -404,11 +409,17 @@ fn a_value_is_found_in_all_executions() {
 
 #[test]
 fn finding_agrees_with_the_search_of_each_execution() {
-    agrees_with_each_search(16);
+    agrees_with_each_search(48);
 }
 
-/// Every piece.
+/// Every piece, and the large execution.
 mod slow {
+    #[test]
+    #[ignore = "slow: 3 s"]
+    fn the_runs_of_the_large_execution_are_those_of_its_summary() {
+        super::runs_are_those_of_the_summary(super::fixtures::large());
+    }
+
     #[test]
     #[ignore = "slow: 130 s"]
     fn finding_agrees_with_the_search_of_each_execution() {

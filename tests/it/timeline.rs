@@ -73,7 +73,21 @@ fn shown_links(graph: &Graph) -> Vec<Value> {
 
 #[test]
 fn every_run_of_every_fixture_is_on_the_axis() {
-    for (name, text) in fixtures::executions() {
+    every_run_is_on_the_axis(fixtures::executions());
+}
+
+/// The large execution.
+mod slow {
+    #[test]
+    #[ignore = "slow: 3 s"]
+    fn every_run_of_the_large_execution_is_on_the_axis() {
+        super::every_run_is_on_the_axis(super::fixtures::large());
+    }
+}
+
+/// Compares the bars of all nodes with their runs.
+fn every_run_is_on_the_axis(bodies: Vec<(String, Vec<u8>)>) {
+    for (name, text) in bodies {
         let body = fixtures::parse(&text);
         let timeline = timeline(&text, &ALL, &[65_536]);
         let summary = SummaryProjection.read_from(&text[..]).unwrap();

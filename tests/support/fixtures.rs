@@ -23,7 +23,20 @@ pub fn execution(name: &str) -> Vec<u8> {
     text
 }
 
-/// All executions, by name.
+/// The execution of 10 MB, which takes a test longer than all the others together.
+pub const LARGE: &str = "i_mid_10mb";
+
+/// The large execution, with its name.
+pub fn large() -> Vec<(String, Vec<u8>)> {
+    vec![(LARGE.to_owned(), execution(LARGE))]
+}
+
+/// The executions of any size, by name.
+pub fn executions_of_any_size() -> Vec<(String, Vec<u8>)> {
+    [executions(), large()].concat()
+}
+
+/// All executions but the large one, by name.
 pub fn executions() -> Vec<(String, Vec<u8>)> {
     let root = folder().join("executions");
     let mut names = Vec::new();
@@ -36,6 +49,7 @@ pub fn executions() -> Vec<(String, Vec<u8>)> {
             }
         }
     }
+    names.retain(|name| name != LARGE);
     names.sort();
     names.into_iter().map(|name| (name.clone(), execution(&name))).collect()
 }

@@ -279,17 +279,12 @@ impl RunObserver for Reader {
     }
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
-        let status = match run.status.as_deref() {
-            Some("crashed") => "crashed",
-            _ if run.failed => "error",
-            status => status.unwrap_or("success"),
-        };
         let row = RunRow {
             run: run.index,
             index: run.start.index.filter(|index| *index >= 0.0 && index.fract() == 0.0).map(|index| index as u64),
             start: run.start.ms(),
             ms: run.ms(),
-            status: status.to_owned(),
+            status: run.outcome().to_owned(),
             outputs: std::mem::take(&mut self.outputs),
             copied: run.is_copied(self.own_start),
             error: run.error.as_ref().map(run_error),

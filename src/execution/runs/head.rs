@@ -14,6 +14,9 @@ const STATUS_CHARS: usize = 40;
 /// Memory for the error of a run.
 const ERROR_BYTES: usize = 64 * 1024;
 
+/// The status of a run that was going on when n8n crashed.
+const CRASHED: &str = "crashed";
+
 /// Keeps only whether a value is there.
 const PRESENCE: Keep = Keep::Members(&[]);
 
@@ -86,6 +89,15 @@ impl RunHead {
         self.execution_time.unwrap_or(0.0).max(0.0) as u64
     }
 
+    fn has_crashed(&self) -> bool {
+        self.status.as_deref() == Some(CRASHED)
+    }
+
+    /// Its status; always `error` if it failed without crashing.
+    pub(in crate::execution) fn outcome(&self) -> &str {
+        outcome(self.has_crashed(), self.failed, self.status.as_deref())
+    }
+
     /// Whether a retry that [began](crate::execution::Header::own_start_ms) at this time has copied it.
     pub(in crate::execution) fn is_copied(&self, own_start: Option<i64>) -> bool {
         own_start.zip(self.start.latest_ms()).is_some_and(|(own, start)| start < own as f64)
@@ -119,7 +131,7 @@ impl RunHead {
             }
             Ok(())
         })?;
-        run.failed = error.0 || redacted_error.0 || matches!(run.status.as_deref(), Some("error" | "crashed"));
+        run.failed = error.0 || redacted_error.0 || matches!(run.status.as_deref(), Some("error" | CRASHED));
         run.error = error.1.or(redacted_error.1);
         Ok(run)
     }
@@ -172,7 +184,7 @@ impl Tally {
             self.failed_runs += 1;
             self.first_failed.get_or_insert(run.index);
         }
-        self.crashed |= run.status.as_deref() == Some("crashed");
+        self.crashed |= run.has_crashed();
         self.last_status = run.status.map(String::into_boxed_str);
     }
 
@@ -183,10 +195,15 @@ impl Tally {
 
     /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.
     pub(in crate::execution) fn status(&self) -> &str {
-        match (self.crashed, self.has_failed()) {
-            (true, _) => "crashed",
-            (false, true) => "error",
-            (false, false) => self.last_status.as_deref().unwrap_or("success"),
-        }
+        outcome(self.crashed, self.has_failed(), self.last_status.as_deref())
+    }
+}
+
+/// n8n's status of a run, or of a node's last run, but always `crashed` or `error` where a run crashed or failed.
+fn outcome(crashed: bool, failed: bool, status: Option<&str>) -> &str {
+    match (crashed, failed) {
+        (true, _) => CRASHED,
+        (false, true) => "error",
+        (false, false) => status.unwrap_or("success"),
     }
 }

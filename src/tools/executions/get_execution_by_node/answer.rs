@@ -1,7 +1,7 @@
 //! The answer about a node within its budget.
 
 use super::allotment;
-use super::data::{InputSection, NodeAnswer, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number, status};
+use super::data::{InputSection, NodeAnswer, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number};
 use super::entry_lists::{EntryList, EntryLists, Pages};
 use super::section::Section;
 use super::{NodeQuery, Output};
@@ -208,7 +208,7 @@ impl<'a> Answer<'a> {
                 execution_id: self.id,
                 node_name: name,
                 node_type: envelope.name(self.node.node_type.as_deref().unwrap_or("unknown")),
-                status: envelope.name(status(run)),
+                status: envelope.name(&run.status),
                 execution_time: run.execution_time.map(number),
                 start_time: iso(run.start_ms()),
                 end_time: iso(run.start_ms().zip(run.execution_time).map(|(start, time)| start + time)),

@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::section::ShownItems;
-use crate::execution::Run;
 use crate::toolkit::answer::Truncated;
 
 #[derive(Serialize)]
@@ -85,15 +84,6 @@ pub(super) fn number(value: f64) -> serde_json::Number {
         return (value as i64).into();
     }
     serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into())
-}
-
-/// A run's status: n8n's own, but always `error` for a run that failed without crashing.
-pub(super) fn status(run: &Run) -> &str {
-    match run.status.as_deref() {
-        Some("crashed") => "crashed",
-        _ if run.failed => "error",
-        status => status.unwrap_or("success"),
-    }
 }
 
 /// Epoch milliseconds as ISO 8601, UTC.
