@@ -293,7 +293,7 @@ fn peaks_of_timelines_do_not_grow_with_the_body() {
     let small = timeline_peak(|| Shape::realistic(1_000_000));
     let bodies: [(&str, Shape); 4] = [
         ("1,000,000 items in a node", items(1_000_000 / MEDIUM)),
-        ("100,000 runs", runs(100_000)),
+        ("25,000 runs", runs(25_000)),
         ("a key of 100 MB", one(Item::Key(100 * MB / MEDIUM))),
         ("a name of 100 MB", named(100 * MB / MEDIUM)),
     ];
@@ -303,9 +303,9 @@ fn peaks_of_timelines_do_not_grow_with_the_body() {
         assert!(peak < small + 10 * MB, "{what}: {peak}, of 1 MB: {small}");
     }
     // For most nodes only the type and the connections are kept, to know the connections of the nodes that are shown.
-    let peak = timeline_peak(|| shape(40_000, 1, 1, Item::Small, Name::Step).body());
-    println!("40,000 nodes: {peak}");
-    assert!(peak < small + 10 * MB + 40_000 * 500, "{peak}");
+    let peak = timeline_peak(|| shape(20_000, 1, 1, Item::Small, Name::Step).body());
+    println!("20,000 nodes: {peak}");
+    assert!(peak < small + 5 * MB + 20_000 * 500, "{peak}");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn peaks_of_look_ups_do_not_grow_up_to_a_gigabyte() {
 
 #[test]
 fn peaks_of_comparisons_do_not_grow_with_the_body() {
-    COMPARISONS.compare(SHORT / 2);
+    COMPARISONS.compare(SHORT);
 }
 
 #[test]
