@@ -1,7 +1,6 @@
 //! The command line. On a terminal it prints for people; otherwise it prints what the tools return.
 
 mod arguments;
-mod asked;
 mod browser;
 mod cache;
 mod catalogue;
@@ -15,6 +14,7 @@ mod export;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod help;
+mod invocation;
 #[cfg(unix)]
 mod launcher;
 mod log;
@@ -69,7 +69,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     #[command(flatten)]
-    Asked(asked::Asked),
+    Invocation(invocation::Invocation),
     /// Open a page in the browser: the list of executions, or one of them
     View(view::View),
     /// Serve n8n's tools over MCP (the default)
@@ -184,7 +184,7 @@ impl Cli {
         match self.command {
             None => serve(&self.server).await,
             Some(Command::Serve(server)) => serve(&server).await,
-            Some(Command::Asked(command)) => command.run().await,
+            Some(Command::Invocation(command)) => command.run().await,
             Some(Command::View(command)) => command.run().await,
             #[cfg(feature = "gateway")]
             Some(Command::Gateway(options)) => gateway::run(&options).await,

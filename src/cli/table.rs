@@ -7,7 +7,7 @@ use super::terminal;
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
 
 /// The least width, including padding, of a column that is cut.
-const LEAST_WIDTH: u16 = 8;
+const MIN_WIDTH: u16 = 8;
 
 /// The space to the right of a column.
 const PADDING: u16 = 2;
@@ -45,7 +45,7 @@ fn row(cells: Vec<Cell>) -> Row {
 fn keep_columns(table: &mut Table, width: u16, flexible: &[usize]) {
     let widths = table.column_max_content_widths();
     let is_flexible = |at: &usize| flexible.contains(at);
-    let least = |at| if is_flexible(&at) { LEAST_WIDTH } else { widths[at].saturating_add(PADDING) };
+    let least = |at| if is_flexible(&at) { MIN_WIDTH } else { widths[at].saturating_add(PADDING) };
     if (0..widths.len()).map(least).fold(0, u16::saturating_add) > width {
         return;
     }

@@ -65,7 +65,7 @@ pub struct Talk {
     /// How many more there are.
     pub more: u64,
     /// The prompts and instructions in the parameters of agents.
-    pub told: Vec<(String, Told)>,
+    pub told: Vec<(String, AgentParameters)>,
 }
 
 /// A run of an agent, or of what it called.
@@ -94,7 +94,7 @@ pub struct Turn {
 
 /// What the parameters of an agent say, as templates.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct AgentParameters {
     /// The prompt.
     pub text: Option<Prefix>,
     /// The instructions.
@@ -122,7 +122,7 @@ impl Projection for TalkProjection {
 /// The parameters of the nodes of a workflow.
 #[derive(Default)]
 struct TalkWorkflow {
-    told: Vec<(String, Told)>,
+    told: Vec<(String, AgentParameters)>,
 }
 
 members!(TalkWorkflow, |workflow, cursor| match name {
@@ -144,7 +144,7 @@ impl TalkWorkflow {
             };
             let options = parameters.member("options");
             let system = text(options.and_then(|options| options.member("systemMessage")));
-            let told = Told { text: text(parameters.member("text")), system };
+            let told = AgentParameters { text: text(parameters.member("text")), system };
             if self.told.len() < TOLD && (told.text.is_some() || told.system.is_some()) {
                 self.told.push((cut_name(name), told));
             }

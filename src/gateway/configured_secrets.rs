@@ -10,10 +10,10 @@ use super::program::Program;
 use crate::secrets::{Redactor, Secret};
 
 /// Shorter values are unlikely to be secrets, and would match inside ordinary words.
-const LEAST_BYTES: usize = 8;
+const MIN_BYTES: usize = 8;
 
 /// The same, if the name suggests a secret.
-const LEAST_NAMED_BYTES: usize = 6;
+const MIN_NAMED_BYTES: usize = 6;
 
 /// Parts of the names of options and variables whose values are secrets.
 const SECRET_NAMES: [&str; 9] = ["auth", "cookie", "cred", "dsn", "key", "pass", "pwd", "secret", "token"];
@@ -58,7 +58,7 @@ pub(super) fn of_program(program: &Program) -> Redactor {
 
 /// Adds a value, and its parts.
 fn push(value: &str, is_named: bool, values: &mut Vec<String>) {
-    let least = if is_named { LEAST_NAMED_BYTES } else { LEAST_BYTES };
+    let least = if is_named { MIN_NAMED_BYTES } else { MIN_BYTES };
     let lines = value.lines().map(|line| line.trim().to_owned());
     let parts = std::iter::once(value.to_owned()).chain(lines).chain(in_url(value));
     values.extend(parts.filter(|part| part.len() >= least));

@@ -155,8 +155,8 @@ impl QuotedName {
 
 /// How frequent a byte is in JSON.
 fn frequency(byte: u8) -> u8 {
-    const MOST_FREQUENT: &[u8] = b"\"etaoinsr";
-    let place = MOST_FREQUENT.iter().position(|frequent| *frequent == byte);
+    const MAX_FREQUENT: &[u8] = b"\"etaoinsr";
+    let place = MAX_FREQUENT.iter().position(|frequent| *frequent == byte);
     place.map_or(0, |place| u8::MAX - place as u8)
 }
 

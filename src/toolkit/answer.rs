@@ -177,7 +177,7 @@ pub fn paged(entries: &[Entry], max_tokens: usize, write: impl Fn(&Page) -> Stri
         chars: usize::MAX,
     };
     let need = budget::need(entries, limits);
-    let fewer = |tokens| (tokens >= LEAST_TOKENS).then(|| tokens - tokens / 20);
+    let fewer = |tokens| (tokens >= MIN_TOKENS).then(|| tokens - tokens / 20);
     let write = |tokens| {
         let page = budget::fill(entries, PageLimits { tokens, ..limits }, need);
         Paged { text: write(&page), page }
@@ -203,7 +203,7 @@ impl AsRef<str> for Paged {
 const ENVELOPE_GROWTH: usize = 150;
 
 /// The smallest page that is attempted, tokens.
-const LEAST_TOKENS: usize = 100;
+const MIN_TOKENS: usize = 100;
 
 /// The shape of a tool's answers, for the transports that publish it.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use super::{Digest, First, ValueDifference, WorkflowDifference, is_below};
 use crate::execution::fields::{KINDS, Kind};
 
 /// Shorter times are not compared, ms.
-const LEAST_MS: u64 = 100;
+const MIN_MS: u64 = 100;
 
 /// Times differ if one is this many times as long as the other.
 const TIMES_AS_LONG: u64 = 3;
@@ -137,7 +137,7 @@ impl NodeDifference {
         difference.runs = unequal(this.tally.starts.runs, other.tally.starts.runs);
         difference.ms = Some((this.tally.execution_time, other.tally.execution_time)).filter(|(one, other)| {
             let (most, least) = (*one.max(other), *one.min(other));
-            most > LEAST_MS && most >= least.saturating_mul(TIMES_AS_LONG)
+            most > MIN_MS && most >= least.saturating_mul(TIMES_AS_LONG)
         });
         difference.outputs = outputs(&this.outputs, &other.outputs);
         // Without items, no fields are lost.

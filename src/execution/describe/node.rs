@@ -17,7 +17,7 @@ pub struct DescribedNode {
     pub error: Option<String>,
     /// The first item of the input that n8n stores itself: what a sub-node of an AI agent was called with.
     pub input: Option<Excerpt>,
-    /// The paths of its items whose values are worth reporting, the most telling first.
+    /// The paths of its items whose values are worth reporting, the most important first.
     pub fields: Vec<FieldView>,
     /// Facts about them that hold for the same items.
     pub together: Vec<Together>,

@@ -113,7 +113,7 @@ impl RunObserver for Nodes<'_> {
         let fields = std::mem::replace(&mut self.fields, NodeFields::to_be_told());
         self.end.too_large += fields.too_large;
         self.end.has_more_paths |= fields.has_more_paths();
-        (node.fields, node.together) = fields.into_telling();
+        (node.fields, node.together) = fields.into_findings();
         if self.bytes + node.bytes() > NODES_BYTES {
             self.end.is_partial = true;
             (node.fields, node.together, node.sample) = Default::default();

@@ -11,7 +11,7 @@ use crate::json::{Cursor, Excerpt, Keep, ReadError, members};
 const PARAMETERS_BYTES: usize = 2 * 1024 * 1024;
 
 /// Memory for the parameters of a node once the room is used up.
-const LEAST_BYTES: usize = 256;
+const MIN_BYTES: usize = 256;
 
 /// The workflow with its nodes' settings.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl DescribedWorkflow {
             let mut settings = NodeSettings::new(node);
             if let Some(parameters) = &mut settings.parameters {
                 if self.held > PARAMETERS_BYTES {
-                    parameters.shrink(LEAST_BYTES);
+                    parameters.shrink(MIN_BYTES);
                 }
                 self.held += parameters.bytes();
             }

@@ -136,7 +136,7 @@ pub(in crate::execution) enum Wanted {
     All,
     /// What a description shows: no outliers except a rare kind, no lengths, no more than 12 values, and no names of what is
     /// inside an item.
-    Told,
+    Described,
 }
 
 /// What the paths of a node share.

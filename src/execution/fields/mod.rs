@@ -44,7 +44,7 @@ const LISTED_VALUES: usize = 16;
 const TOLD_VALUES: usize = 12;
 
 /// Fewer items have no distribution: one of them is the sample.
-const LEAST_ITEMS: u64 = 3;
+const MIN_ITEMS: u64 = 3;
 
 /// The maximum number of paths of a node in a description.
 const TELLING_FIELDS: usize = 32;
@@ -348,7 +348,7 @@ impl NodeFields {
 
     /// For a description, which does not show outliers.
     pub(super) fn to_be_told() -> Self {
-        Self::new(None, Wanted::Told)
+        Self::new(None, Wanted::Described)
     }
 
     /// Whether there are more than 400 paths.
@@ -377,17 +377,17 @@ impl NodeFields {
         walk_item(json, redacts, &mut self.table)
     }
 
-    /// The paths whose values are worth reporting, the most telling first; and facts that hold for the same items.
-    pub(super) fn into_telling(mut self) -> (Vec<FieldView>, Vec<Together>) {
+    /// The paths whose values are worth reporting, the most important first; and facts that hold for the same items.
+    pub(super) fn into_findings(mut self) -> (Vec<FieldView>, Vec<Together>) {
         self.end();
         let items = self.table.items;
-        if items.len < LEAST_ITEMS {
+        if items.len < MIN_ITEMS {
             return (Vec::new(), Vec::new());
         }
         let shown = self.table.fields().map(|(path, field, objects)| shown(path, field, objects, items.len));
-        let mut fields: Vec<_> = shown.filter(|field| field.telling().is_some()).collect();
+        let mut fields: Vec<_> = shown.filter(|field| field.finding().is_some()).collect();
         // The sort is stable: document order decides among the others.
-        fields.sort_by_key(FieldView::telling);
+        fields.sort_by_key(FieldView::finding);
         fields.truncate(TELLING_FIELDS);
         (fields, together(self.table.fields().map(|(path, field, _)| (path, field)), items))
     }
@@ -396,36 +396,36 @@ impl NodeFields {
 impl FieldView {
     /// How often values that name the items occur, if one occurs again and most are different. Below an object, they
     /// name something else, to which several items may refer.
-    pub fn told_repeated(&self) -> Option<&Repeated> {
+    pub fn repeated_names(&self) -> Option<&Repeated> {
         self.repeated.as_ref().filter(|names| names.distinct * 2 >= names.values && !self.path.contains('.'))
     }
 
-    /// What is most telling about the values of a path; `None` if nothing is.
-    pub fn telling(&self) -> Option<Telling> {
+    /// What is worth reporting first about the values of a path; `None` if nothing is.
+    pub fn finding(&self) -> Option<Finding> {
         let kinds = || self.kinds.iter().filter(|count| **count > 0).count();
         let strings = self.kinds[Kind::String as usize];
         let total: u64 = self.kinds.iter().sum();
         let is_listed = || (2..=TOLD_VALUES).contains(&self.values.len()) && total > self.values.len() as u64;
         let is_range = || self.numbers.both.is_some_and(|(least, most)| least < most);
         Some(match () {
-            () if kinds() > 1 => Telling::Kinds,
-            () if self.told_repeated().is_some() => Telling::Repeated,
-            () if self.present < self.objects && !self.path.ends_with("[]") => Telling::Missing,
-            () if self.empty > 0 && self.empty < total => Telling::Empty,
-            () if strings > 0 && self.numeric_texts == strings => Telling::NumericTexts,
-            () if strings > 0 && self.json_texts == strings => Telling::JsonTexts,
-            () if is_listed() => Telling::Values,
-            () if self.dates.as_ref().is_some_and(|(least, most)| least < most) => Telling::Dates,
-            () if is_range() => Telling::Range,
-            () if self.values.len() == 1 && self.values[0].1 == total && total > 1 => Telling::Constant,
+            () if kinds() > 1 => Finding::Kinds,
+            () if self.repeated_names().is_some() => Finding::Repeated,
+            () if self.present < self.objects && !self.path.ends_with("[]") => Finding::Missing,
+            () if self.empty > 0 && self.empty < total => Finding::Empty,
+            () if strings > 0 && self.numeric_texts == strings => Finding::NumericTexts,
+            () if strings > 0 && self.json_texts == strings => Finding::JsonTexts,
+            () if is_listed() => Finding::Values,
+            () if self.dates.as_ref().is_some_and(|(least, most)| least < most) => Finding::Dates,
+            () if is_range() => Finding::Range,
+            () if self.values.len() == 1 && self.values[0].1 == total && total > 1 => Finding::Constant,
             () => return None,
         })
     }
 }
 
-/// What may be telling about the values of a path, the most telling first.
+/// What may be worth reporting about the values of a path, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Telling {
+pub enum Finding {
     /// They are of several kinds.
     Kinds,
     /// They name things, and one of them occurs again.

@@ -9,7 +9,7 @@ use super::NodePlace;
 use super::item_set::{ItemSet, NumberedPlace};
 
 /// Fewer values have no outlier.
-const LEAST_VALUES: u64 = 20;
+const MIN_VALUES: u64 = 20;
 
 /// A value that differs from almost all others with its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub struct Outlier {
 }
 
 /// The maximum number of outliers.
-const MOST_OUTLIERS: u64 = 5;
+const MAX_OUTLIERS: u64 = 5;
 
 /// How many times larger each common group is.
 const COMMON: u64 = 10;
 
 /// Whether the differing values are few enough to be outliers.
 pub(super) fn few(differing: u64, values: u64) -> bool {
-    values >= LEAST_VALUES && (1..=(values / 50).clamp(1, MOST_OUTLIERS)).contains(&differing)
+    values >= MIN_VALUES && (1..=(values / 50).clamp(1, MAX_OUTLIERS)).contains(&differing)
 }
 
 /// Values in groups, up to a number of groups.
@@ -138,9 +138,9 @@ impl<K> Groups<K> {
     /// The first value of a rare group, if few enough are in one and all other groups are common.
     pub(super) fn outlier(&self) -> Option<Outlier> {
         let total = self.groups.iter().map(|group| group.count).sum();
-        let rare = || self.groups.iter().filter(|group| group.count <= MOST_OUTLIERS);
+        let rare = || self.groups.iter().filter(|group| group.count <= MAX_OUTLIERS);
         let differing = rare().map(|group| group.count).sum();
-        let mut common = self.groups.iter().filter(|group| group.count > MOST_OUTLIERS);
+        let mut common = self.groups.iter().filter(|group| group.count > MAX_OUTLIERS);
         let is_outlier = few(differing, total) && common.all(|group| group.count >= COMMON * differing);
         // Groups are in the order of their first values.
         rare().next().filter(|_| is_outlier).map(Group::outlier)

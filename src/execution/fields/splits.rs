@@ -9,7 +9,7 @@ use super::together::{Claimed, Together, together};
 use super::{FieldView, shown};
 
 /// Fewer values have no parts.
-const LEAST_VALUES: u64 = 20;
+const MIN_VALUES: u64 = 20;
 
 /// What divides the items of a node.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,13 +35,12 @@ pub enum SplitFact {
 pub(super) fn splits(node: &str, table: &Table<Field>) -> Vec<Split> {
     let items = table.items;
     let all = together(table.fields().map(|(path, field, _)| (path, field)), items);
-    let telling: Vec<_> =
-        all.into_iter().filter(|one| items.len >= LEAST_VALUES && is_telling(one, items.len)).collect();
-    let is_told = |path: &str| telling.iter().any(|one| one.claims.iter().any(|claim| claim.path == path));
-    let divided = table.fields().filter(|(path, field, _)| !is_told(path) && divides(field, path));
+    let strong: Vec<_> = all.into_iter().filter(|one| items.len >= MIN_VALUES && is_notable(one, items.len)).collect();
+    let is_shown = |path: &str| strong.iter().any(|one| one.claims.iter().any(|claim| claim.path == path));
+    let divided = table.fields().filter(|(path, field, _)| !is_shown(path) && divides(field, path));
     let fields = divided.map(|(path, field, objects)| shown(path, field, objects, items.len));
     let facts: Vec<_> = fields.map(|field| SplitFact::Field(Box::new(field))).collect();
-    let facts = facts.into_iter().chain(telling.into_iter().map(SplitFact::Together));
+    let facts = facts.into_iter().chain(strong.into_iter().map(SplitFact::Together));
     facts.map(|fact| Split { node: node.to_owned(), items: items.len, fact }).collect()
 }
 
@@ -95,7 +94,7 @@ fn kinds(field: &FieldView) -> usize {
 
 /// Whether it is worth a look: kinds that go with something else, or members that come and go together, and not merely with
 /// an outlier.
-fn is_telling(one: &Together, items: u64) -> bool {
+fn is_notable(one: &Together, items: u64) -> bool {
     let is_shape = |claim: &Claimed| !matches!(claim, Claimed::Value(_));
     let has_parts = !few(one.items, items) && !few(items - one.items, items);
     let has_kinds = one.claims.iter().any(|claim| is_kind(&claim.is));
@@ -105,7 +104,7 @@ fn is_telling(one: &Together, items: u64) -> bool {
 /// Whether the values of a path have parts, and none of them is merely an outlier.
 fn divides(field: &Field, path: &str) -> bool {
     let total: u64 = field.kinds.iter().map(|(_, group)| group.count).sum();
-    if total < LEAST_VALUES {
+    if total < MIN_VALUES {
         return false;
     }
     let kinds = field.kinds.iter().filter(|(kind, _)| **kind != Kind::Null);

@@ -16,7 +16,7 @@ const VALUES: usize = 12;
 const FEW_VALUES: usize = 4;
 
 /// A fact about fewer items is an outlier, or a coincidence.
-const LEAST_ITEMS: u64 = 2;
+const MIN_ITEMS: u64 = 2;
 
 /// The maximum number of facts named together.
 const CLAIMS: usize = 5;
@@ -87,7 +87,7 @@ pub(super) fn together<'f>(fields: impl Iterator<Item = (&'f str, &'f Field)>, a
     for (path, field) in fields {
         values.insert(path, field.values.len());
         claims(field, path.contains("[]"), all, |items, is| {
-            if items.len >= LEAST_ITEMS && all.len - items.len >= LEAST_ITEMS {
+            if items.len >= MIN_ITEMS && all.len - items.len >= MIN_ITEMS {
                 let class = classes.entry(items.key()).or_insert_with(|| Class { items, claims: Vec::new() });
                 class.claims.push(Claim { path: path.to_owned(), is });
             }

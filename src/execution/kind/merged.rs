@@ -11,7 +11,7 @@ const FEW_NAMES: usize = 5;
 const MANY_WORDS: usize = 4;
 
 /// The minimum number of words of a kind that may lose one.
-const LEAST_WORDS: usize = 3;
+const MIN_WORDS: usize = 3;
 
 /// How many words a kind may lose.
 const ROUNDS: usize = 2;
@@ -78,7 +78,7 @@ struct Around<'a> {
 impl<'a> Around<'a> {
     /// Around the first word, if there are enough words.
     fn first(kind: &'a str) -> Option<Self> {
-        let has_many = kind.split(' ').nth(LEAST_WORDS - 1).is_some();
+        let has_many = kind.split(' ').nth(MIN_WORDS - 1).is_some();
         has_many.then(|| Self::at(kind, 0)).flatten()
     }
 

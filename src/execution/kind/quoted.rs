@@ -6,7 +6,7 @@ use super::characters::is_word;
 use super::text::Text;
 
 /// The maximum number of characters between marks; with `"`, an escape counts as one.
-const MOST_CHARS: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// The maximum number of characters of a name.
 const NAME_CHARS: usize = 40;
@@ -70,7 +70,7 @@ impl<'a> Quotes<'a> {
     /// Where the `"` that opens here closes.
     fn escaped(&self, start: usize) -> Option<usize> {
         let mut at = start + 1;
-        for _ in 0..=MOST_CHARS {
+        for _ in 0..=MAX_CHARS {
             match self.text.get(at)? {
                 '"' => return Some(at),
                 // It must escape something.
@@ -88,7 +88,7 @@ impl<'a> Quotes<'a> {
         if *closing <= start {
             *closing = self.text.run(start + 1, |char| char != *close);
         }
-        let is_near = *closing < self.text.0.len() && *closing - start <= MOST_CHARS + 1;
+        let is_near = *closing < self.text.0.len() && *closing - start <= MAX_CHARS + 1;
         // An apostrophe inside a word closes nothing.
         let is_closed = is_near && (open != '\'' || self.text.is_end(*closing + 1));
         is_closed.then_some((*close, *closing))

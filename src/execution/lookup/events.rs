@@ -21,7 +21,7 @@ pub(super) trait Events {
 /// Passes on the parts of an item that is in memory.
 pub(super) fn of_text(item: &[u8], events: &mut impl Events) -> Result<(), ReadError> {
     let in_an_item = |kind: FaultKind| ReadError::Syntax(format!("{kind} in an item"));
-    walk(item, &mut Heard(Spared { events, passed: 0 })).map_err(in_an_item)
+    walk(item, &mut TextEvents(Filtered { events, passed: 0 })).map_err(in_an_item)
 }
 
 /// Passes on the parts of an item of any size.
@@ -64,9 +64,9 @@ fn scalar(cursor: &mut Cursor<'_>) -> Result<Kind, ReadError> {
 }
 
 /// Receives the parts of a text.
-struct Heard<'e, E>(Spared<&'e mut E>);
+struct TextEvents<'e, E>(Filtered<&'e mut E>);
 
-impl<E: Events> Visitor for Heard<'_, E> {
+impl<E: Events> Visitor for TextEvents<'_, E> {
     fn open(&mut self, object: bool) {
         self.0.open(object);
     }
@@ -134,15 +134,15 @@ impl<E: Events> Events for Option<E> {
 }
 
 /// Passes the parts of an item to two receivers. Neither receives the inside of a container that it does not want.
-pub(super) struct Both<A, B>(Spared<A>, Spared<B>);
+pub(super) struct Tee<A, B>(Filtered<A>, Filtered<B>);
 
-impl<A: Events, B: Events> Both<A, B> {
+impl<A: Events, B: Events> Tee<A, B> {
     pub(super) fn new(one: A, other: B) -> Self {
-        Self(Spared { events: one, passed: 0 }, Spared { events: other, passed: 0 })
+        Self(Filtered { events: one, passed: 0 }, Filtered { events: other, passed: 0 })
     }
 }
 
-impl<A: Events, B: Events> Events for Both<A, B> {
+impl<A: Events, B: Events> Events for Tee<A, B> {
     fn open(&mut self, object: bool) -> bool {
         let (one, other) = (self.0.open(object), self.1.open(object));
         if one || other {
@@ -171,13 +171,13 @@ impl<A: Events, B: Events> Events for Both<A, B> {
 }
 
 /// Receives all parts, and passes on those that are of interest.
-struct Spared<E> {
+struct Filtered<E> {
     events: E,
     /// How many open containers are skipped.
     passed: usize,
 }
 
-impl<E: Events> Spared<E> {
+impl<E: Events> Filtered<E> {
     /// Whether the container is of interest.
     fn open(&mut self, object: bool) -> bool {
         let is_wanted = self.passed == 0 && self.events.open(object);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::answers::Answers;
-use super::events::{self, Both};
+use super::events::{self, Tee};
 use super::known::{KnownItem, KnownPaths};
 use super::near::nearest;
 use super::path_tree::Answer;
@@ -141,14 +141,14 @@ impl<'p> Reader<'p> {
     /// Finds what an item has; `read` passes on its parts.
     fn look(
         &mut self,
-        read: impl FnOnce(&mut Both<Answers<'_>, Option<KnownItem<'_>>>) -> Result<(), ReadError>,
+        read: impl FnOnce(&mut Tee<Answers<'_>, Option<KnownItem<'_>>>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         let Some(node) = self.node else { return Ok(()) };
         let answers = Answers::new(&node.paths, &mut self.answers);
         let known = self.known.entry(self.known_of).or_default();
         let before = known.bytes;
         let is_wanted = known.takes_more() && self.known_bytes < KNOWN_BYTES;
-        read(&mut Both::new(answers, is_wanted.then(|| known.item())))?;
+        read(&mut Tee::new(answers, is_wanted.then(|| known.item())))?;
         self.known_bytes += known.bytes - before;
         Ok(())
     }

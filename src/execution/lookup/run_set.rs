@@ -1,7 +1,7 @@
 //! A set of a node's runs.
 
 /// Fewer ranges are not sorted while runs are added.
-const LEAST_RANGES: usize = 1024;
+const MIN_RANGES: usize = 1024;
 
 /// A set of a node's runs, as ranges: a loop names one run after the other, which is one range however often it runs.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl RunSet {
     }
 
     fn push(&mut self, run: u32) {
-        if self.ranges.len() >= self.room.max(LEAST_RANGES) {
+        if self.ranges.len() >= self.room.max(MIN_RANGES) {
             self.sort();
             self.room = 2 * self.ranges.len();
         }

@@ -20,7 +20,7 @@ const OVERLAP: usize = 4096;
 const INDEX_DIGITS: usize = 9;
 
 /// The shortest part of a text that the database looks for in its place, in characters.
-const LEAST_PART: usize = 4;
+const MIN_PART: usize = 4;
 
 /// What a stored text must contain for a value of its execution to match. Made once for all executions.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ fn longest_caseless(text: &str) -> Option<&str> {
     let has_cases = |char: char| !char.to_lowercase().eq([char]) || !char.to_uppercase().eq([char]);
     let longest = text.split(has_cases).max_by_key(|part| part.chars().count())?;
     let is_whole = longest.len() == text.len() && !text.is_empty();
-    (is_whole || longest.chars().count() >= LEAST_PART).then_some(longest)
+    (is_whole || longest.chars().count() >= MIN_PART).then_some(longest)
 }
 
 #[cfg(test)]

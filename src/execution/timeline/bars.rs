@@ -54,11 +54,11 @@ pub(super) struct Bars {
 }
 
 /// n8n counts whole milliseconds.
-const LEAST_WIDTH: f64 = 1.0;
+const MIN_WIDTH: f64 = 1.0;
 
 impl Default for Bars {
     fn default() -> Self {
-        Self { bars: Vec::new(), width: LEAST_WIDTH }
+        Self { bars: Vec::new(), width: MIN_WIDTH }
     }
 }
 

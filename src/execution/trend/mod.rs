@@ -33,7 +33,7 @@ use self::rules::{Measure, Sample};
 pub const PERIODS: u8 = 8;
 
 /// The maximum number of observations held, 16 bytes each. 20,000 executions of 50 nodes make as many.
-pub const MOST_OBSERVATIONS: usize = 1_000_000;
+pub const MAX_OBSERVATIONS: usize = 1_000_000;
 
 /// One run of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,10 +212,10 @@ impl What {
 
 impl Trend {
     /// Adds a run of a node. Runs of a node come in the order of time. Returns whether it was held: `false` once there are
-    /// [`MOST_OBSERVATIONS`], or if its period is not one of the eight. The answer then covers only the runs that are held.
+    /// [`MAX_OBSERVATIONS`], or if its period is not one of the eight. The answer then covers only the runs that are held.
     #[must_use = "a run that was not held is missing in the answer"]
     pub fn push(&mut self, node: &str, observation: Observation) -> bool {
-        if self.observations >= MOST_OBSERVATIONS || observation.period >= PERIODS {
+        if self.observations >= MAX_OBSERVATIONS || observation.period >= PERIODS {
             return false;
         }
         self.observations += 1;

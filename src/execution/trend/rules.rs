@@ -5,21 +5,21 @@ use super::{Figures, Level, Observation, PERIODS, What};
 
 /// The minimum runs of the last period, of all earlier ones, and of an earlier one that counts; and how many must
 /// count.
-const LEAST_LAST: usize = 20;
-const LEAST_EARLIER: usize = 60;
-const LEAST_TELLING: usize = 20;
-const LEAST_PERIODS: usize = 3;
+const MIN_LAST: usize = 20;
+const MIN_EARLIER: usize = 60;
+const MIN_TELLING: usize = 20;
+const MIN_PERIODS: usize = 3;
 
 /// How far a median must be beyond that of every single earlier period.
 const BEYOND: f64 = 1.25;
 
 /// The minimum z of Mann-Whitney.
-const LEAST_Z: f64 = 4.0;
+const MIN_Z: f64 = 4.0;
 
 /// The minimum factor and points of a share, and the minimum number of cases.
 const SHARE_FACTOR: f64 = 2.0;
 const SHARE_POINTS: f64 = 0.05;
-const LEAST_CASES: usize = 3;
+const MIN_CASES: usize = 3;
 
 /// The chance must be below this.
 const CHANCE: f64 = 0.0001;
@@ -92,14 +92,14 @@ impl Sample {
     /// Whether there are enough runs to judge them.
     pub(super) fn is_enough(&self) -> bool {
         let lens = || self.earlier.iter().map(Vec::len);
-        self.last.len() >= LEAST_LAST
-            && lens().sum::<usize>() >= LEAST_EARLIER
-            && lens().filter(|len| *len >= LEAST_TELLING).count() >= LEAST_PERIODS
+        self.last.len() >= MIN_LAST
+            && lens().sum::<usize>() >= MIN_EARLIER
+            && lens().filter(|len| *len >= MIN_TELLING).count() >= MIN_PERIODS
     }
 
     /// Whether the node ran often enough in every earlier period, and not at all in the last one.
     pub(super) fn has_stopped(&self) -> bool {
-        self.last.is_empty() && self.earlier.iter().all(|values| values.len() >= LEAST_TELLING)
+        self.last.is_empty() && self.earlier.iter().all(|values| values.len() >= MIN_TELLING)
     }
 
     /// What has moved, with the levels before and after.
@@ -126,7 +126,7 @@ impl Sample {
             (least.down, -z, |new, old, factor| new * factor <= old)
         };
         let mut each = self.earlier.iter().filter_map(|values| median(values));
-        let is_moved = z >= LEAST_Z
+        let is_moved = z >= MIN_Z
             && is_beyond(new, old, least.factor)
             && (new - old).abs() >= least.distance
             && each.all(|old| is_beyond(new, old, BEYOND));
@@ -138,7 +138,7 @@ impl Sample {
         let mut each = self.earlier.iter().filter(|values| !values.is_empty()).map(|values| cases(values).share());
         let is_moved = after.share() >= SHARE_FACTOR * before.share()
             && after.share() - before.share() >= SHARE_POINTS
-            && after.count >= LEAST_CASES
+            && after.count >= MIN_CASES
             && each.all(|share| after.share() > share)
             && hypergeometric_tail(after.count, after.runs, before.count + after.count, before.runs + after.runs)
                 < CHANCE;

@@ -191,7 +191,7 @@ fn what_is_not_held_is_said() {
     let mut trend = Trend::default();
     let run = Observation { execution: 0, ms: 1, items: 1, version: 0, period: 7, failed: false };
     assert!(!trend.push("Node", Observation { period: PERIODS, ..run }));
-    trend.observations = MOST_OBSERVATIONS - 1;
+    trend.observations = MAX_OBSERVATIONS - 1;
     assert!(trend.push("Node", run));
     assert!(!trend.push("Node", run));
 }

@@ -8,7 +8,7 @@ pub(super) const CHUNK: u64 = 16 * 1024;
 const ROOM: usize = 2 * 1024 * 1024;
 
 /// The maximum held, bytes.
-const MOST_ROOM: usize = 16 * 1024 * 1024;
+const MAX_ROOM: usize = 16 * 1024 * 1024;
 
 /// How much more is held each time that a chunk is read again out of order, bytes: the items that a Sort node returns
 /// refer to its input in no order.
@@ -63,7 +63,7 @@ pub(super) struct Cache {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self::with_room(MOST_ROOM)
+        Self::with_room(MAX_ROOM)
     }
 }
 

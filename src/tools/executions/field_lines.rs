@@ -93,7 +93,7 @@ fn smaller(part: (u64, Option<NodePlace>), others: (u64, Option<NodePlace>)) -> 
 }
 
 fn repeated(field: &FieldView) -> Option<String> {
-    let names = field.told_repeated()?;
+    let names = field.repeated_names()?;
     let [one, again] = &names.first.places;
     let value = shorten(&names.first.value, VALUE_CHARS);
     let first = if names.has_more { "the first " } else { "" };

@@ -19,7 +19,7 @@ use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// n8n lists at most this many executions at once.
-const MOST_RUNNING: u64 = 250;
+const MAX_RUNNING: u64 = 250;
 
 /// How long counting the running executions may take.
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
@@ -182,7 +182,7 @@ impl ListPage {
     fn running(&self) -> Option<ListQuery> {
         let is_first = self.after.is_none() && self.cursor.is_none();
         let status = self.status.is_none().then(|| "running".to_owned()).filter(|_| is_first)?;
-        Some(ListQuery { status: Some(status), limit: MOST_RUNNING, ..self.query() })
+        Some(ListQuery { status: Some(status), limit: MAX_RUNNING, ..self.query() })
     }
 
     fn query(&self) -> ListQuery {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::execution::talk::{Began, Talk, TalkProjection, Told, Turn};
+use crate::execution::talk::{AgentParameters, Began, Talk, TalkProjection, Turn};
 use crate::json::{Detail, Excerpt, Prefix, Projection};
 use crate::n8n::Progress;
 use crate::secrets::redact;
@@ -67,7 +67,7 @@ struct ShownTalk {
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
     /// The prompts and instructions in the parameters of agents, by name.
-    told: BTreeMap<String, ShownTold>,
+    told: BTreeMap<String, ShownAgentParameters>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<&'static str>,
 }
@@ -92,7 +92,7 @@ struct ShownTurn {
 }
 
 #[derive(Serialize)]
-struct ShownTold {
+struct ShownAgentParameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,9 @@ fn compose(talk: Talk, redacts: bool) -> String {
     let redacted = talk.redacted.then_some("n8n redacted the data: the values of items are not included.");
     let cut = |text: Option<Prefix>| text.map(|text| text.cut(CHARS).0.into_owned());
     let told = talk.told.into_iter();
-    let told = told.map(|(name, Told { text, system })| (name, ShownTold { text: cut(text), system: cut(system) }));
+    let told = told.map(|(name, AgentParameters { text, system })| {
+        (name, ShownAgentParameters { text: cut(text), system: cut(system) })
+    });
     success(
         "",
         &ShownTalk {

@@ -136,8 +136,8 @@ impl Index {
     fn words(&self, text: &str) -> Words {
         let mut all = words(text);
         all.truncate(MAX_WORDS);
-        let telling = |word: &&String| !is_filler(word) && !word.chars().all(|letter| letter.is_ascii_digit());
-        let mut kept: Vec<String> = all.iter().filter(telling).cloned().collect();
+        let significant = |word: &&String| !is_filler(word) && !word.chars().all(|letter| letter.is_ascii_digit());
+        let mut kept: Vec<String> = all.iter().filter(significant).cloned().collect();
         if kept.is_empty() {
             kept.clone_from(&all);
         }

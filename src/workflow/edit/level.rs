@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde_json::Value;
 
-use super::halves::Halves;
+use super::lone_surrogates::LoneSurrogates;
 use super::string::{decoded, string_bytes};
 use crate::workflow::Layout;
 
@@ -165,7 +165,7 @@ impl<'t> Level<'t> {
     }
 
     /// Writes the name of a member, and the strings in its value, in their original form.
-    pub(super) fn restore_member(&mut self, name: &str, halves: &Halves) {
+    pub(super) fn restore_member(&mut self, name: &str, halves: &LoneSurrogates) {
         let Some(at) = self.find(name).filter(|_| !halves.is_empty()) else { return };
         let entry = &mut self.entries[at];
         let (key, value) = (halves.restored(&entry.key), halves.restored(&entry.value));

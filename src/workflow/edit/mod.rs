@@ -17,8 +17,8 @@
 mod add;
 mod between;
 mod changed;
-mod halves;
 mod level;
+mod lone_surrogates;
 mod node;
 mod operation;
 mod parameters;
@@ -41,8 +41,8 @@ use serde_json::Value;
 pub use self::add::NewNode;
 pub use self::between::changes_between;
 pub use self::changed::{Changed, Held};
-use self::halves::Halves;
 use self::level::{Level, Style};
+use self::lone_surrogates::LoneSurrogates;
 pub use self::operation::{ConnectionRequest, Operation, Patch};
 pub use self::replace::{Replaced, Replacement};
 pub(super) use self::resolve::labelled_outputs;
@@ -67,7 +67,7 @@ pub struct Editor<'t> {
     /// Before and after; read by the first edit that concerns them.
     connections: Option<(Connections, Connections)>,
     /// The names in the connections whose written form differs from what was read.
-    halves: Halves,
+    halves: LoneSurrogates,
     /// Nodes that were renamed: their connections stay where they are.
     renamed: Vec<(String, String)>,
     notes: Vec<String>,
@@ -120,7 +120,7 @@ impl<'t> Editor<'t> {
             nodes,
             heads,
             connections: None,
-            halves: Halves::default(),
+            halves: LoneSurrogates::default(),
             renamed: Vec::new(),
             notes: Vec::new(),
         })
@@ -246,7 +246,7 @@ impl<'t> Editor<'t> {
         if self.connections.is_none() {
             let read: Connections = match self.top.get("connections").filter(|text| *text != "null") {
                 Some(text) => {
-                    self.halves = Halves::of(self.name_texts().chain([text]))?;
+                    self.halves = LoneSurrogates::of(self.name_texts().chain([text]))?;
                     decoded(text).ok_or_else(|| Error::NotWorkflow("connections must be an object".to_owned()))?
                 }
                 None => Connections::default(),

@@ -1,6 +1,5 @@
 //! Every fixture, from its body and from the store.
 
-
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::rows::{ItemRow, ItemRowsProjection, RowSpace, Rows, RunRow, RunRowsProjection};
 use n8n_lens::execution::summary::{Summary, SummaryProjection};

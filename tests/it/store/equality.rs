@@ -88,7 +88,8 @@ fn same_from_a_write_ahead_log(bodies: &[(String, Value)]) {
 
 #[test]
 fn some_fixtures_have_the_same_answers_from_the_other_kinds_of_stores() {
-    let bodies: Vec<_> = executions(fixtures::executions()).into_iter().filter(|(_, body)| body.to_string().len() < 30_000).collect();
+    let bodies: Vec<_> =
+        executions(fixtures::executions()).into_iter().filter(|(_, body)| body.to_string().len() < 30_000).collect();
     let (store, bundles) = (N8nFolder::rollback(), N8nFolder::wal());
     for (_, body) in &bodies {
         store.save(body);

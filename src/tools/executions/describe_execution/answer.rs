@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::listed::short_version;
 use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
 use super::DescribeRequest;
-use super::node::{Detail, Told, shown_node};
+use super::node::{Detail, NodeEntry, shown_node};
 use super::shown::Shown;
 use crate::budget::Ladder;
 use crate::execution::describe::Description;
@@ -24,7 +24,7 @@ const ERROR_CHARS: usize = 300;
 /// The answer as it is sent: as much as fits, with most detail for nodes near something unusual.
 pub(super) fn compose(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
     let message = request.locale.choose("実行内容を説明しました", "Execution described");
-    let answer = Answer { description, id, nodes: Told::in_order(description) };
+    let answer = Answer { description, id, nodes: NodeEntry::in_order(description) };
     let ladder = Size::ladder(answer.nodes.len());
     ladder.largest_that_fits(request.max_tokens, |size| success(message, &answer.data(size))).answer
 }
@@ -58,7 +58,7 @@ struct Answer<'d> {
     description: &'d Description,
     id: Option<&'d str>,
     /// The nodes in the order of execution.
-    nodes: Vec<Told<'d>>,
+    nodes: Vec<NodeEntry<'d>>,
 }
 
 #[derive(Serialize)]

@@ -10,7 +10,7 @@ use super::super::summary_answer::{ShownErrorItems, shown_children, shown_errors
 use super::shown::Shown;
 use super::{flow, sample};
 use crate::execution::describe::{DescribedNode, Description};
-use crate::execution::fields::{FieldView, Telling};
+use crate::execution::fields::{FieldView, Finding};
 use crate::execution::summary::NodeSummary;
 use crate::json::{shorten, shorten_name};
 use crate::node_parameters::{lines, short_type};
@@ -53,7 +53,7 @@ impl Detail {
 }
 
 /// A node of the description, and whether it is near something unusual.
-pub(super) struct Told<'d> {
+pub(super) struct NodeEntry<'d> {
     summary: &'d NodeSummary,
     described: &'d DescribedNode,
     /// Its parameters and the facts about its fields, one per line: the same for every size of the answer.
@@ -62,7 +62,7 @@ pub(super) struct Told<'d> {
     pub is_near: bool,
 }
 
-impl<'d> Told<'d> {
+impl<'d> NodeEntry<'d> {
     /// The nodes in the order of execution.
     pub(super) fn in_order(description: &'d Description) -> Vec<Self> {
         let nodes = &description.summary.nodes;
@@ -92,12 +92,12 @@ impl<'d> Told<'d> {
 
     fn is_unusual(&self) -> bool {
         let node = self.summary;
-        let is_split = |telling: Option<Telling>| matches!(telling, Some(Telling::Kinds | Telling::Repeated));
+        let is_split = |finding: Option<Finding>| matches!(finding, Some(Finding::Kinds | Finding::Repeated));
         node.failed_runs > 0
             || node.error_items.is_some()
             || node.empty_runs > 0
             || !flow::unconnected(node, self.described).is_empty()
-            || self.described.fields.iter().any(|field| is_split(field.telling()))
+            || self.described.fields.iter().any(|field| is_split(field.finding()))
             || self.described.together.iter().any(|one| !one.is_of_values())
     }
 }
@@ -157,7 +157,7 @@ struct ShownNode {
 /// A node in this detail; `before` is the node that ran before it, among `all` nodes. In the lowest detail, a node with
 /// nothing unusual is a text.
 pub(super) fn shown_node(
-    told: &Told<'_>,
+    told: &NodeEntry<'_>,
     all: &Description,
     before: Option<&str>,
     (detail, chars): (Detail, usize),
@@ -213,7 +213,7 @@ pub(super) fn shown_node(
 }
 
 /// What a node does, one fact per line.
-fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
+fn does(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
     let text = told.lines.join("\n");
     shown.less |= text.chars().count() > detail.does;
     (!text.is_empty() && detail.does > 0).then(|| shorten(&text, detail.does))
@@ -221,7 +221,7 @@ fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
 
 /// The first item, or what it has in addition to the item of a node that it came from.
 fn shown_sample(
-    told: &Told<'_>,
+    told: &NodeEntry<'_>,
     nodes: &IndexMap<String, DescribedNode>,
     detail: Detail,
     shown: &mut Shown,
@@ -244,9 +244,9 @@ fn shown_sample(
 }
 
 /// How values are distributed at paths whose distribution was not shown before.
-fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+fn values(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     let fields = told.described.fields.iter().zip(&told.facts);
-    let fields = fields.filter_map(|(field, facts)| Some((field, field.telling()?, facts)));
+    let fields = fields.filter_map(|(field, facts)| Some((field, field.finding()?, facts)));
     // A value that the node sets itself, as its parameters show.
     let is_set = |field: &FieldView| {
         let value = field.values.first().and_then(|(value, _)| serde_json::from_str::<Value>(value).ok());
@@ -254,18 +254,18 @@ fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
             value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default();
         told.lines.contains(&format!("{} = {text}", field.path))
     };
-    let fields = fields.filter(|(field, telling, _)| *telling != Telling::Constant || !is_set(field));
-    let new: Vec<_> = fields.filter(|(field, telling, facts)| shown.is_new(&field.path, *telling, facts)).collect();
+    let fields = fields.filter(|(field, finding, _)| *finding != Finding::Constant || !is_set(field));
+    let new: Vec<_> = fields.filter(|(field, finding, facts)| shown.is_new(&field.path, *finding, facts)).collect();
     shown.less |= new.len() > detail.values;
     let lines = new.iter().take(detail.values).map(|(field, _, facts)| line(&field.path, facts)).collect();
-    for (field, telling, facts) in new.into_iter().take(detail.values) {
-        shown.tell(&field.path, telling, facts.clone());
+    for (field, finding, facts) in new.into_iter().take(detail.values) {
+        shown.add(&field.path, finding, facts.clone());
     }
     lines
 }
 
 /// Values that occur together, unless the same was shown before.
-fn together(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+fn together(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     let most = detail.values / 2;
     let new: Vec<_> = told.described.together.iter().filter(|one| shown.is_new_together(one)).collect();
     shown.less |= new.len() > most;

@@ -19,7 +19,7 @@ const REQUEST: [&str; 4] = ["headers", "params", "webhookUrl", "executionMode"];
 const SETTINGS: [&str; 2] = ["options", "estimatedTokens"];
 
 /// Two items with fewer members in common than this are both shown in full.
-const LEAST_COMMON: usize = 3;
+const MIN_COMMON: usize = 3;
 
 /// How an item is shown: numbers, short texts and small objects before arrays and long texts.
 pub(super) fn shown(item: &Excerpt, chars: usize) -> Option<String> {
@@ -55,7 +55,7 @@ pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize
     let has_all = old.iter().all(|(name, _)| now(name).is_some());
     let is_same = |value: Option<&Excerpt>, old: &Excerpt| value == Some(old) && old.is_whole();
     let common = old.iter().filter(|(name, value)| is_same(now(name), value)).count();
-    if !is_whole || !has_all || common < LEAST_COMMON || common * 2 < old.len() {
+    if !is_whole || !has_all || common < MIN_COMMON || common * 2 < old.len() {
         return None;
     }
     let before = |name: &str| old.iter().find(|(member, _)| member == name).map(|(_, value)| value);
@@ -74,10 +74,10 @@ fn value(item: &Excerpt) -> Option<&Excerpt> {
 
 fn object(kept: &[(String, Excerpt)], total: u64, chars: usize) -> String {
     let is_request = REQUEST.iter().all(|name| kept.iter().any(|(member, _)| member == name));
-    let is_telling = |(name, value): &&(String, Excerpt)| {
+    let says_something = |(name, value): &&(String, Excerpt)| {
         !is_request || !(REQUEST.contains(&name.as_str()) || (name == "query" && is_empty(value)))
     };
-    let members: Vec<_> = kept.iter().filter(is_telling).collect();
+    let members: Vec<_> = kept.iter().filter(says_something).collect();
     let (mut first, others): (Vec<_>, Vec<_>) = members.iter().partition(|(_, value)| is_small(value));
     first.extend(others);
     let silent = (kept.len() - members.len()) as u64;

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::execution::fields::{Telling, Together};
+use crate::execution::fields::{Finding, Together};
 
 /// What was shown of the nodes so far.
 #[derive(Default)]
 pub(super) struct Shown {
     /// The paths already described, each with the kind of fact.
-    paths: HashSet<(String, Telling)>,
+    paths: HashSet<(String, Finding)>,
     /// The facts already shown about values, each with the last name of their path: a node can move them.
     lines: HashSet<(String, String)>,
     together: HashSet<Vec<String>>,
@@ -18,12 +18,12 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Whether this fact about a path is new, both for the path and among all facts shown.
-    pub(super) fn is_new(&self, path: &str, telling: Telling, line: &str) -> bool {
-        !self.paths.contains(&(path.to_owned(), telling)) && !self.lines.contains(&(last_name(path), line.to_owned()))
+    pub(super) fn is_new(&self, path: &str, finding: Finding, line: &str) -> bool {
+        !self.paths.contains(&(path.to_owned(), finding)) && !self.lines.contains(&(last_name(path), line.to_owned()))
     }
 
-    pub(super) fn tell(&mut self, path: &str, telling: Telling, line: String) {
-        self.paths.insert((path.to_owned(), telling));
+    pub(super) fn add(&mut self, path: &str, finding: Finding, line: String) {
+        self.paths.insert((path.to_owned(), finding));
         self.lines.insert((last_name(path), line));
     }
 

@@ -34,7 +34,7 @@ struct HitLimits {
 }
 
 impl HitLimits {
-    const LEAST_CHARS: usize = 12;
+    const MIN_CHARS: usize = 12;
 
     /// Fewer hits, shorter texts, no hits. The nodes, which take few tokens and say most, are dropped last.
     fn ladder(self) -> Ladder<Self> {
@@ -42,7 +42,7 @@ impl HitLimits {
             .fewer(|limits| &mut limits.hits, |hits| hits * 7 / 8, 5)
             .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 40)
             .fewer(|limits| &mut limits.hits, |hits| hits - 1, 0)
-            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, Self::LEAST_CHARS)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, Self::MIN_CHARS)
             .fewer(|limits| &mut limits.nodes, |nodes| nodes * 7 / 8, 0)
     }
 }
@@ -120,7 +120,7 @@ fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
         output: hit.output,
         item: hit.item,
         part: hit.in_input.then_some("input"),
-        path: shorten(&hit.path, limits.chars.max(HitLimits::LEAST_CHARS)),
+        path: shorten(&hit.path, limits.chars.max(HitLimits::MIN_CHARS)),
         value: value(&hit.value),
         other: value(&hit.other),
     }

@@ -57,7 +57,7 @@ impl ShownNode {
             node_name: shorten_name(&node.name, lengths.node),
             node_type: shorten_name(node.node_type.as_deref().unwrap_or("unknown"), lengths.word),
             status: shorten_name(&node.status, lengths.word),
-            taken: telling_input(node).filter(|_| lengths.inputs),
+            taken: unusual_input(node).filter(|_| lengths.inputs),
             items: (!node.is_sub_node).then_some(node.items),
             calls: node.is_sub_node.then_some(node.runs),
             runs: (node.runs != 1 && !node.is_sub_node).then_some(node.runs),
@@ -72,7 +72,7 @@ impl ShownNode {
 }
 
 /// The number of items that a node took, if it differs from what the node output; a trigger takes none.
-pub(super) fn telling_input(node: &NodeSummary) -> Option<u64> {
+pub(super) fn unusual_input(node: &NodeSummary) -> Option<u64> {
     node.taken.filter(|taken| *taken > 0 && *taken != node.items)
 }
 

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::not_read::NotRead;
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
-use crate::execution::trend::{Line, MOST_OBSERVATIONS, Movements, Observation, PERIODS, Trend, What};
+use crate::execution::trend::{Line, MAX_OBSERVATIONS, Movements, Observation, PERIODS, Trend, What};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::n8n::Progress;
 use crate::store::{self, Listed, Query, Row, Store, Visit, Visitor, Walk};
@@ -105,7 +105,7 @@ impl WorkflowTrend {
         let seen = store.ask(move |store, cancel| read(store, cancel, &asked, periods, reveal)).await?;
         let seen = seen.ok_or_else(|| {
             Error::FailedPrecondition(format!(
-                "There is more in these eight periods than can be read in one call ({MAX_EXECUTIONS} executions, {MOST_OBSERVATIONS} runs \
+                "There is more in these eight periods than can be read in one call ({MAX_EXECUTIONS} executions, {MAX_OBSERVATIONS} runs \
                  of nodes, {} s): choose a shorter period.",
                 MAX_TIME.as_secs()
             ))

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::asked::{AskedNode, AskedReference};
+use super::questions::{ReferenceQuestion, RequiredNode};
 use super::row::{First, Row};
 use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, Which, is_close, path_text};
 
@@ -13,7 +13,7 @@ const FEW_ITEMS: u64 = 5;
 const NULL: usize = 0;
 
 /// The problem of a node that did not run.
-pub(super) fn not_run(asked: &AskedNode) -> Row {
+pub(super) fn not_run(asked: &RequiredNode) -> Row {
     Row {
         detail: Some(format!("'{}' did not run.", asked.output)),
         parameter: Some(asked.parameter.clone()),
@@ -25,17 +25,17 @@ pub(super) fn not_run(asked: &AskedNode) -> Row {
 /// The problem of a reference, if it has one; `all` are the references that were looked up, and `received` how many items
 /// its node received.
 pub(super) fn finding(
-    asked: &AskedReference,
+    asked: &ReferenceQuestion,
     found: &Found,
     received: Option<u64>,
-    all: &[AskedReference],
+    all: &[ReferenceQuestion],
 ) -> Option<Row> {
     let is_looked_up = found.outcome == Outcome::LookedUp && found.items > 0;
     (is_looked_up && !is_alternative(asked, found, all)).then(|| looked_up(asked, found, received))?
 }
 
 /// Whether the items that were looked at are surely those that the reference reads, and not only some of them.
-fn reads_all(asked: &AskedReference, found: &Found, received: Option<u64>) -> bool {
+fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) -> bool {
     match asked.question.of {
         Of::Input(_) => true,
         Of::Output { .. } if asked.is_paired => received.is_some_and(|received| received >= found.items),
@@ -46,15 +46,15 @@ fn reads_all(asked: &AskedReference, found: &Found, received: Option<u64>) -> bo
 }
 
 /// Whether the expression also reads what was probably meant: `$json.mail ?? $json.Mail`.
-fn is_alternative(asked: &AskedReference, found: &Found, all: &[AskedReference]) -> bool {
+fn is_alternative(asked: &ReferenceQuestion, found: &Found, all: &[ReferenceQuestion]) -> bool {
     let Some(near) = found.near.as_ref().filter(|_| asked.is_guarded) else { return false };
-    let reads = |other: &&AskedReference| {
+    let reads = |other: &&ReferenceQuestion| {
         (&other.node, &other.parameter) == (&asked.node, &asked.parameter) && other.question.of == asked.question.of
     };
     all.iter().filter(reads).any(|other| other.question.path == *near)
 }
 
-fn looked_up(asked: &AskedReference, found: &Found, received: Option<u64>) -> Option<Row> {
+fn looked_up(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) -> Option<Row> {
     let kinds = found.kinds.iter().enumerate().filter(|(_, count)| **count > 0);
     let of_value: Vec<_> = kinds.filter(|(kind, _)| *kind != NULL).collect();
     let reads_all = reads_all(asked, found, received);
@@ -84,7 +84,7 @@ fn looked_up(asked: &AskedReference, found: &Found, received: Option<u64>) -> Op
 }
 
 fn counted(
-    asked: &AskedReference,
+    asked: &ReferenceQuestion,
     found: &Found,
     rule: &'static str,
     severity: &'static str,

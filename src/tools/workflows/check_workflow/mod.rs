@@ -1,9 +1,9 @@
 //! `check_workflow`: finds problems in a workflow's structure, and expressions that refer to what a real execution did not
 //! have.
 
-mod asked;
 mod compared;
 mod findings;
+mod questions;
 mod row;
 
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use self::asked::{Asked, AskedNode, AskedReference, asked};
 use self::compared::{CheckedNode, Hidden, compared};
 use self::findings::{finding, not_run};
+use self::questions::{Questions, ReferenceQuestion, RequiredNode, questions};
 pub(super) use self::row::Row;
 use super::change::refused;
 use super::{RanWorkflow, WorkflowLocation, workflow_that_ran};
@@ -100,7 +100,7 @@ struct Report {
 /// The data for looking references up in an execution.
 struct Grounds {
     nodes: Vec<CheckedNode>,
-    asked: Asked,
+    asked: Questions,
     runs: RunsView,
 }
 
@@ -260,7 +260,7 @@ fn prepare(
         ),
         (Some(now), Some(then)) => {
             let nodes = compared(now, &then, &hidden);
-            let asked = asked(&nodes);
+            let asked = questions(&nodes);
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
         _ => (
@@ -296,12 +296,12 @@ impl Report {
         let all = &asked.references;
         let (found, received) = found.split_at(all.len().min(found.len()));
         let receivers = grounds.receivers();
-        let received_by = |asked: &AskedReference| {
+        let received_by = |asked: &ReferenceQuestion| {
             receivers.get_index_of(asked.receiver.as_deref()?).and_then(|at| received.get(at)).map(|found| found.items)
         };
         let of_items =
             all.iter().zip(found).filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
-        let did_not_run = |asked: &&AskedNode| runs.runs_of(&asked.asking) > 0 && runs.runs_of(&asked.output) == 0;
+        let did_not_run = |asked: &&RequiredNode| runs.runs_of(&asked.asking) > 0 && runs.runs_of(&asked.output) == 0;
         let of_nodes = asked.nodes.iter().filter(did_not_run).map(not_run);
         for row in of_items.chain(of_nodes) {
             match self.rows.iter_mut().find(|known| known.repeats(&row)) {

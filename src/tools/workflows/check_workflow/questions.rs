@@ -13,14 +13,14 @@ use crate::workflow::parsed::ParsedNode;
 
 /// What a workflow's expressions ask of an execution.
 #[derive(Default)]
-pub(super) struct Asked {
-    pub references: Vec<AskedReference>,
+pub(super) struct Questions {
+    pub references: Vec<ReferenceQuestion>,
     /// The nodes that must have run.
-    pub nodes: Vec<AskedNode>,
+    pub nodes: Vec<RequiredNode>,
 }
 
 /// A reference, and the question that it is.
-pub(super) struct AskedReference {
+pub(super) struct ReferenceQuestion {
     /// The node whose expression it is.
     pub node: String,
     /// Where the expression is, a JSON Pointer below `parameters`.
@@ -37,7 +37,7 @@ pub(super) struct AskedReference {
 }
 
 /// A node whose items an expression reads, without asking whether there are any.
-pub(super) struct AskedNode {
+pub(super) struct RequiredNode {
     /// The node whose expression it is.
     pub node: String,
     /// Where the expression is, a JSON Pointer below `parameters`.
@@ -69,9 +69,9 @@ const EVALUATED_ONCE: [&str; 10] = [
 ];
 
 /// All references that can be looked up, and all nodes that must have run.
-pub(super) fn asked(nodes: &[CheckedNode]) -> Asked {
+pub(super) fn questions(nodes: &[CheckedNode]) -> Questions {
     let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
-    let mut asked = Asked::default();
+    let mut asked = Questions::default();
     for node in nodes {
         for text in &node.node.texts {
             let Some(syntax) = text.syntax else { continue };
@@ -93,7 +93,7 @@ struct OfText<'a> {
 }
 
 impl OfText<'_> {
-    fn reference(&self, reference: &Reference) -> Option<AskedReference> {
+    fn reference(&self, reference: &Reference) -> Option<ReferenceQuestion> {
         let parsed = &self.node.node;
         if reference.path.is_empty() || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
             return None;
@@ -115,7 +115,7 @@ impl OfText<'_> {
                 (self.asking()?, Of::Output { node: output, which: of_which(*which) }, *which == Which::Item)
             }
         };
-        Some(AskedReference {
+        Some(ReferenceQuestion {
             node: parsed.name.clone(),
             parameter: self.text.pointer.clone(),
             reference: self.text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
@@ -129,7 +129,7 @@ impl OfText<'_> {
     }
 
     /// A node whose items are read; n8n fails if it did not run.
-    fn node(&self, name: &NodeName) -> Option<AskedNode> {
+    fn node(&self, name: &NodeName) -> Option<RequiredNode> {
         let reads_items = matches!(name.access, Access::PairedItem | Access::Items);
         let asks = |other: &NodeName| other.access == Access::IsExecuted && other.name == name.name;
         // Code with branches may not come here.
@@ -144,7 +144,7 @@ impl OfText<'_> {
         }
         let field = self.scanned.references.iter().find(|reference| reference.range.start == name.source.start);
         let end = field.map_or(name.source.end, |field| field.range.end);
-        Some(AskedNode {
+        Some(RequiredNode {
             node: parsed.name.clone(),
             parameter: self.text.pointer.clone(),
             reference: self.text.text.get(name.source.start..end).unwrap_or_default().to_owned(),

@@ -8,9 +8,9 @@ use crate::workflow::Error;
 
 /// JSON strings whose written form differs from what was read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Halves(BTreeMap<String, String>);
+pub(super) struct LoneSurrogates(BTreeMap<String, String>);
 
-impl Halves {
+impl LoneSurrogates {
     /// The ones among the strings of these JSON texts.
     ///
     /// # Errors
@@ -63,16 +63,16 @@ mod tests {
     #[test]
     fn strings_are_written_back_as_they_were() {
         let text = r#"{"a \ud83d":[{"node":"b\udc00"},"plain","\ud83d\ude00"]}"#;
-        let halves = Halves::of([text]).unwrap();
+        let halves = LoneSurrogates::of([text]).unwrap();
         let read: serde_json::Value = decoded(text).unwrap();
         assert_eq!(halves.restored(&read.to_string()), text.replace(r"\ud83d\ude00", "\u{1f600}"));
-        assert!(Halves::of([r#"["a\"", 1]"#]).unwrap().is_empty());
+        assert!(LoneSurrogates::of([r#"["a\"", 1]"#]).unwrap().is_empty());
     }
 
     #[test]
     fn two_that_are_read_alike_are_refused() {
-        assert!(Halves::of([r#"["\ud83d", "\ud83e"]"#]).is_err());
-        assert!(Halves::of(["[\"\\ud83d\"]", "\"\u{fffd}\""]).is_err());
-        assert!(Halves::of([r#"["\ud83d", "\ud83d"]"#]).is_ok());
+        assert!(LoneSurrogates::of([r#"["\ud83d", "\ud83e"]"#]).is_err());
+        assert!(LoneSurrogates::of(["[\"\\ud83d\"]", "\"\u{fffd}\""]).is_err());
+        assert!(LoneSurrogates::of([r#"["\ud83d", "\ud83d"]"#]).is_ok());
     }
 }

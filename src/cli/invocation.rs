@@ -24,13 +24,13 @@ use crate::workflow::file::Files;
 const INTERRUPTED: &str = "Interrupted. A write that was sent may have reached n8n: look before you repeat it. Copies of a proof are removed.";
 
 /// A command with the arguments passed to it.
-pub(super) struct Asked {
+pub(super) struct Invocation {
     command: &'static ToolCommand,
     arguments: ArgMatches,
     reading: ReadingOptions,
 }
 
-impl Subcommand for Asked {
+impl Subcommand for Invocation {
     fn augment_subcommands(command: Command) -> Command {
         command.subcommands(COMMANDS.iter().map(ToolCommand::command))
     }
@@ -44,7 +44,7 @@ impl Subcommand for Asked {
     }
 }
 
-impl FromArgMatches for Asked {
+impl FromArgMatches for Invocation {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let named = matches.subcommand().and_then(|(name, arguments)| {
             let command = COMMANDS.iter().find(|command| command.name == name)?;
@@ -60,7 +60,7 @@ impl FromArgMatches for Asked {
     }
 }
 
-impl Asked {
+impl Invocation {
     /// Calls the tool, and prints its answer: for people as a table, otherwise unchanged.
     ///
     /// # Errors
