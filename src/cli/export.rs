@@ -14,7 +14,9 @@ use crate::execution::FailureFilter;
 use crate::export::{self, Collector, Form, Piece, Refusal, Report};
 use crate::n8n::Progress;
 use crate::store::Query;
+use crate::toolkit::Words;
 use crate::tools;
+use crate::tools::executions::list_executions::Status;
 use crate::units::counted;
 
 /// The variable with headers for a collector, such as a token, in the format of OpenTelemetry's SDKs.
@@ -46,7 +48,7 @@ pub(super) struct Export {
     workflow_id: Option<String>,
 
     /// Only executions with this status; without it, running ones are left out
-    #[arg(long, value_name = "STATUS", value_parser = clap::builder::PossibleValuesParser::new(STATUSES))]
+    #[arg(long, value_name = "STATUS", value_parser = clap::builder::PossibleValuesParser::new(Status::WORDS))]
     status: Option<String>,
 
     /// Only executions started at or after this time (ISO 8601)
@@ -95,9 +97,6 @@ enum Format {
     Ndjson,
     Otlp,
 }
-
-/// n8n's words, in the order of `n8n-lens list`.
-const STATUSES: [&str; 8] = ["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
 
 fn date(text: &str) -> Result<String, String> {
     let parsed: Result<Timestamp, _> = text.parse();

@@ -74,8 +74,8 @@ arguments! {
 }
 
 words! {
-    /// The status of an execution.
-    enum Status {
+    /// The status of an execution, as n8n lists it.
+    pub(crate) enum Status {
         Success = "success",
         Error = "error",
         Waiting = "waiting",
