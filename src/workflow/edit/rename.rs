@@ -1,5 +1,7 @@
 //! Renaming a node. Everything that refers to it is updated: connections, pinned data, expressions and code.
 
+use std::collections::HashMap;
+
 use memchr::memmem;
 use serde_json::json;
 
@@ -122,7 +124,12 @@ impl Renames<'_> {
     /// `name` is the name of the member that the level is, or is in.
     fn level(&mut self, level: &mut Level<'_>, name: &str, depth: usize) {
         let names: Vec<_> = if level.is_object() { level.names().collect() } else { Vec::new() };
+        // Of members with the same name, the last one counts.
+        let last: HashMap<_, _> = names.iter().enumerate().map(|(at, name)| (name, at)).collect();
         for at in 0..level.len() {
+            if names.get(at).is_some_and(|name| last.get(name) != Some(&at)) {
+                continue;
+            }
             let name = names.get(at).map_or(name, String::as_str);
             let json = level.value(at);
             if !(holds(json, self.from) || escapes(json)) || depth > MAX_DEPTH {

@@ -15,12 +15,66 @@ pub(super) struct Tokens {
     pub(super) fault: Option<(FaultKind, usize)>,
 }
 
-/// Operators, the longer ones first.
-const SIGNS: [&str; 38] = [
-    ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=", ">=", "&&",
-    "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**", "=", "<", ">", "?",
-    ".",
-];
+/// The length of the longest sign.
+const MAX_SIGN_LEN: usize = 4;
+
+/// Whether it is an operator or another sign; of several at a place, JavaScript takes the longest.
+fn is_sign(text: &str) -> bool {
+    matches!(
+        text,
+        ">>>="
+            | "..."
+            | "==="
+            | "!=="
+            | "**="
+            | "<<="
+            | ">>="
+            | ">>>"
+            | "&&="
+            | "||="
+            | "??="
+            | "=>"
+            | "=="
+            | "!="
+            | "<="
+            | ">="
+            | "&&"
+            | "||"
+            | "??"
+            | "?."
+            | "++"
+            | "--"
+            | "+="
+            | "-="
+            | "*="
+            | "/="
+            | "%="
+            | "&="
+            | "|="
+            | "^="
+            | "<<"
+            | ">>"
+            | "**"
+            | "="
+            | "<"
+            | ">"
+            | "?"
+            | "."
+            | "+"
+            | "-"
+            | "*"
+            | "/"
+            | "%"
+            | "&"
+            | "|"
+            | "^"
+            | "!"
+            | "~"
+            | ","
+            | ";"
+            | ":"
+    )
+}
 
 struct Lexer<'a> {
     text: &'a str,
@@ -271,16 +325,11 @@ impl Lexer<'_> {
 
     fn sign(&mut self, char: char) -> Step {
         let rest = self.rest();
-        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            // `a?.5:1`
-            let is_question = *sign == "?." && self.byte(self.at + 2).is_ascii_digit();
-            self.push(Kind::Sign, self.at + if is_question { 1 } else { sign.len() });
-            return Ok(());
-        }
-        if !"+-*/%&|^!~,;:".contains(char) {
-            return Err((FaultKind::UnexpectedCharacter(char), self.at));
-        }
-        self.push(Kind::Sign, self.at + 1);
+        let len = (1..=MAX_SIGN_LEN).rev().find(|len| rest.get(..*len).is_some_and(is_sign));
+        let len = len.ok_or((FaultKind::UnexpectedCharacter(char), self.at))?;
+        // `a?.5:1`
+        let is_question = rest.starts_with("?.") && self.byte(self.at + 2).is_ascii_digit();
+        self.push(Kind::Sign, self.at + if is_question { 1 } else { len });
         Ok(())
     }
 

@@ -200,8 +200,7 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
     for code in codes(text, syntax) {
         scanned.codes += 1;
         let (references, names) = (scanned.references.len(), scanned.names.len());
-        references::find(&code, references::is_cheerio(&code), &mut scanned);
-        references::names_in_comments(&code, &mut scanned);
+        find(&code, &mut scanned);
         if guard::has_guard(&code, &scanned.references[references..]) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
@@ -211,6 +210,20 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
     }
     scanned.names.sort_by_key(|name| name.range.start);
     scanned
+}
+
+/// Finds the references and the names of nodes.
+fn find(code: &Code<'_>, scanned: &mut Scanned) {
+    references::find(code, references::is_cheerio(code), scanned);
+    references::names_in_comments(code, scanned);
+}
+
+/// The names of nodes in a piece of code, in order.
+fn names(code: &Code<'_>) -> Vec<NodeName> {
+    let mut scanned = Scanned::default();
+    find(code, &mut scanned);
+    scanned.names.sort_by_key(|name| name.range.start);
+    scanned.names
 }
 
 /// The first `{{ }}` in a plain text that n8n was probably meant to evaluate: it begins with one of n8n's variables, and

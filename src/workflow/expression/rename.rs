@@ -5,14 +5,14 @@ use std::ops::Range;
 use super::code::codes;
 use super::literal::{is_identifier, quoted, unquoted};
 use super::token::Kind;
-use super::{Notation, Syntax, scan};
+use super::{Notation, Syntax, names};
 
 /// The edits that replace the node name `old` with `new` in the text: ranges of bytes and their replacements, in
 /// order. Each literal keeps its quotes; `$node.Old` becomes `$node["New name"]` if the name is not an identifier; and
 /// inside `{{ }}`, a `}}` in the name is escaped, because n8n would end the code there.
 pub fn rename(text: &str, syntax: Syntax, old: &str, new: &str) -> Vec<(Range<usize>, String)> {
     let is_in_braces = syntax != Syntax::Code;
-    let named = scan(text, syntax).names.into_iter().filter(|name| name.name == old);
+    let named = codes(text, syntax).flat_map(|code| names(&code)).filter(|name| name.name == old);
     let literal = |notation| match notation {
         Notation::Quoted(quote) => quoted(new, quote, is_in_braces),
         Notation::Member { is_optional } if is_identifier(new) => {
@@ -43,9 +43,9 @@ pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
     if name.is_empty() {
         return 0;
     }
-    let known: Vec<_> = scan(text, syntax).names.into_iter().map(|name| name.range).collect();
-    let is_known = |range: &Range<usize>| known.binary_search_by_key(&range.start, |known| known.start).is_ok();
     let in_code = codes(text, syntax).map(|code| {
+        let known = names(&code);
+        let is_known = |range: &Range<usize>| known.binary_search_by_key(&range.start, |name| name.range.start).is_ok();
         let is_plain = |kind| matches!(kind, Kind::Text | Kind::Template);
         let literals = code.list().iter().filter(|token| is_plain(token.kind) && !is_known(&token.range()));
         let plain = literals.filter(|token| unquoted(&text[token.range()]) == name).count();
