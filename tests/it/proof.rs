@@ -485,6 +485,33 @@ fn a_retry_says_what_it_did_not_exercise() {
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
 
+/// n8n ended it, crashed, or lost the answer, which is then found in its list: it did not fail, and does not run any more.
+#[test]
+fn a_retry_that_does_not_come_to_its_end_is_not_called_running() {
+    for (status, is_lost) in [("crashed", false), ("canceled", false), ("error", false), ("canceled", true)] {
+        let play: Play = Arc::new(move |copy, execution| {
+            passes(copy, execution);
+            execution["status"] = json!(status);
+        });
+        let proof = ProofN8n::new(execution(), play);
+        let n8n = Server::start(move |request| match request.path.as_str() {
+            "/api/v1/executions/5/retry" if is_lost => proof.answer(request).reset_after(0),
+            "/api/v1/executions"
+                if is_lost && request.query("status").is_none() && request.query("limit") == Some("50") =>
+            {
+                let row = json!({"id": "77", "retryOf": "5", "status": status});
+                Reply::json(200, json!({"data": [row], "nextCursor": null}).to_string())
+            }
+            _ => proof.answer(request),
+        });
+        let retried = call(&mut client(&n8n, &[]), "retry_execution", json!({"id": "5"}))["data"].clone();
+        assert_eq!((&retried["verdict"], &retried["status"]), (&json!("aborted"), &json!(status)), "{retried}");
+        let claim = retried["claim"].as_str().unwrap();
+        assert!(claim.contains("did not come to its end") && claim.contains(status), "{claim}");
+        assert!(retried["_guidance"].as_str().unwrap().contains("compare_executions"), "{retried}");
+    }
+}
+
 /// A colleague saves a draft between the look at the draft and the retry.
 #[test]
 fn a_retry_names_the_draft_that_ran() {
@@ -536,6 +563,8 @@ fn many_recorded_items_come_as_files() {
     }
     let copy = n8n.requests().into_iter().find(|one| one.method == "POST" && one.path.ends_with("/workflows")).unwrap();
     assert!(copy.body.len() < 20_000, "the items are not in the copy: {} bytes", copy.body.len());
+    let reads = n8n.requests().into_iter().filter(|one| one.path == "/api/v1/executions/5");
+    assert_eq!(reads.count(), 1, "n8n builds a large execution in its memory for each read");
 }
 
 #[test]

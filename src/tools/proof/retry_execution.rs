@@ -214,7 +214,7 @@ impl RetryExecution {
             if let Some(found) = listing.data.iter().find(is_it) {
                 let id = text(&found["id"]);
                 let status = found["status"].as_str().unwrap_or("unknown").to_owned();
-                if matches!(status.as_str(), "success" | "error" | "crashed") {
+                if matches!(status.as_str(), "success" | "error" | "crashed" | "canceled") {
                     let request = ExecutionRequest { id, ignore_size_limit: true };
                     let projection = RecordingProjection::of_items();
                     return Ok(Retried::of(n8n.read_execution(&request, &projection, progress).await?.view?));
@@ -271,6 +271,7 @@ impl RetryExecution {
         let failure = retried.failure();
         let verdict = match (&failure, retried.status.as_str()) {
             (None, "success") => "succeeded",
+            (_, "crashed" | "canceled") | (None, "error") => "aborted",
             (Some((node, _)), _) if *node != prepared.failed => "failsElsewhere",
             (Some((_, message)), _) if alike(message, &prepared.message) => "stillFails",
             (Some(_), _) => "failsDifferently",
@@ -340,6 +341,7 @@ impl Prepared {
         let ending = match verdict {
             "succeeded" => "It succeeded.".to_owned(),
             "stillFails" => "It failed there again, with the same message.".to_owned(),
+            "aborted" => format!("It did not come to its end: n8n says that it is {}.", retried.status),
             "notEnded" => format!("It is {}.", retried.status),
             _ => format!("It failed at {}.", retried.fails_at()),
         };
@@ -363,6 +365,7 @@ impl Prepared {
         let ending = match verdict {
             "succeeded" => "成功しました。".to_owned(),
             "stillFails" => "同じメッセージで再び失敗しました。".to_owned(),
+            "aborted" => format!("最後まで実行されませんでした（n8n での状態は {}）。", retried.status),
             "notEnded" => format!("現在の状態は {} です。", retried.status),
             _ => format!("{} で失敗しました。", retried.fails_at()),
         };
