@@ -544,9 +544,9 @@ fn unpacked(body: &[u8], name: &str) -> Value {
 #[test]
 fn many_recorded_items_come_as_files() {
     let mut recorded = execution();
-    // Each item is larger than what is kept of one.
-    let text = "x'\\\n\u{1f600}\u{1b}".repeat(100_000);
-    let items: Vec<_> = (0..6).map(|id| json!({"json": {"id": id, "text": text}})).collect();
+    // Each item is larger than what is kept of one, and its text than what an excerpt keeps of a string.
+    let text = "x'\\\n\u{1f600}\u{1b}".repeat(150_000);
+    let items: Vec<_> = (0..4).map(|id| json!({"json": {"id": id, "text": text}})).collect();
     recorded["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0] = json!(items);
     let proof = ProofN8n::new(recorded, Arc::new(passes));
     let n8n = serve(&proof);

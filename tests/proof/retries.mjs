@@ -5,8 +5,8 @@
 // usage: like fidelity.mjs, node retries.mjs    with N8N_EMAIL and N8N_PASSWORD of the owner also with keys that lack a scope
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { make, api, create, remove, workflow, webhook, node, code, eachCode, set, get } from '../../fixtures/scenarios/n8n.mjs';
-import { all, call, client, copies, newest, prove, proxy, run, PORT } from './n8n.mjs';
+import { make, api, create, remove, workflow, webhook, node, code, eachCode, get } from '../../fixtures/scenarios/n8n.mjs';
+import { all, call, client, copies, prove, proxy, run, PORT } from './n8n.mjs';
 
 process.argv.splice(2);
 const BASE = process.env.N8N_URL, wrong = [], made = [];

@@ -239,7 +239,7 @@ impl Projection for RecordingProjection {
     /// Byte for byte: a node of a copy answers what was recorded, half of a surrogate pair included. A download has
     /// U+FFFD in its place, like everything that is shown.
     fn pruner(&self) -> Pruner {
-        let pruner = Pruner::new(Self::KEEP, self.window());
+        let pruner = Pruner::new(Self::KEEP, self.window()).with_whole_strings();
         if self.0.are_only_kept() { pruner } else { pruner.capturing(Capture::all()) }
     }
 
