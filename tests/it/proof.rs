@@ -1,11 +1,12 @@
 //! `prove_fix` and its neighbours, through the real binary, against an n8n that plays copies. How a real n8n handles them is
 //! shown by `cargo test --test real_n8n -- --ignored`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
+use crate::n8n_store::N8nFolder;
 use crate::proof_n8n::{Play, ProofN8n};
 use crate::server::{Reply, Server};
 use crate::workflows::call;
@@ -565,6 +566,38 @@ fn many_recorded_items_come_as_files() {
     assert!(copy.body.len() < 20_000, "the items are not in the copy: {} bytes", copy.body.len());
     let reads = n8n.requests().into_iter().filter(|one| one.path == "/api/v1/executions/5");
     assert_eq!(reads.count(), 1, "n8n builds a large execution in its memory for each read");
+}
+
+/// n8n builds a large execution in its memory for each answer: copies are read in its store, if it is the store of this n8n.
+#[test]
+fn copies_are_read_in_the_store_of_the_same_n8n() {
+    for (workflow, reads) in [(None, 2), (Some(None), 0), (Some(Some("another")), 2)] {
+        let (proof, store, saved) = (ProofN8n::new(execution(), Arc::new(passes)), N8nFolder::wal(), Mutex::new(0));
+        let (answering, folder) = (proof.clone(), store.path().to_owned());
+        let n8n = Server::start(move |request| {
+            let reply = answering.answer(request);
+            // Saved before it is listed as ended, as n8n does.
+            if let Some(workflow) = workflow {
+                let mut saved = saved.lock().unwrap();
+                for mut played in answering.played().into_iter().skip(*saved) {
+                    played["finished"] = json!(true);
+                    if let Some(another) = workflow {
+                        played["workflowId"] = json!(another);
+                    }
+                    store.save(&played);
+                    *saved += 1;
+                }
+            }
+            reply
+        });
+        let mut client = client(&n8n, &["--store", folder.to_str().unwrap()]);
+        edit(&mut client, fix());
+        let data = call(&mut client, "prove_fix", json!({"id": "5"}))["data"].clone();
+        assert_eq!((&data["verdict"], &data["control"]), (&json!("fixed"), &json!("reproduced")), "{data}");
+        let of_copies = n8n.requests().into_iter().filter(|one| one.path.starts_with("/api/v1/executions/9"));
+        assert_eq!(of_copies.count(), reads, "{workflow:?}");
+        assert_eq!(proof.copies(), Vec::<String>::new());
+    }
 }
 
 #[test]

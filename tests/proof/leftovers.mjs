@@ -22,12 +22,13 @@ await make({ async leftovers() {
   const before = await content();
   for (const [what, id, span, moments] of [['small', small, 2200, most], ['large, with a webhook', large, 9000, Math.ceil(most / 3)]]) {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL']) {
+      const earlier = (await copies()).length;
       let left = 0;
       for (let moment = 0; moment < moments; moment++) {
         await run(['prove', id, '--check', '--json'], { started: (child) => setTimeout(() => child.kill(signal), (span * (moment + 0.5)) / moments) });
-        if (signal !== 'SIGKILL') left += (await copies()).length;
+        if (signal !== 'SIGKILL') left += (await copies()).length - earlier;
       }
-      console.log(`${what}: ${signal} at ${moments} moments, copies left: ${signal === 'SIGKILL' ? (await copies()).length : left}`);
+      console.log(`${what}: ${signal} at ${moments} moments, copies left: ${signal === 'SIGKILL' ? (await copies()).length - earlier : left}`);
     }
   }
   // A leftover copy is removed when it is older than ten minutes.

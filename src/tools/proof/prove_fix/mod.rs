@@ -84,7 +84,7 @@ impl ToolCall for ProveFix {
         let (n8n, expected) = (context.n8n()?, Expectation::all(self.expect.take().unwrap_or_default())?);
         progress.set(Stage::Queued);
         let _one_at_a_time = n8n.lock_proofs().await.map_err(busy)?;
-        let runner = CopyRunner::new(n8n, Duration::from_secs(self.timeout_seconds), &progress);
+        let runner = CopyRunner::new(&context, Duration::from_secs(self.timeout_seconds), &progress)?;
         runner.sweep().await;
         let mut recording = record(&context, &self.id, &RecordingProjection::keeping_all(), &progress).await?;
         // The copies may need fewer items.
