@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
-use crate::n8n_store::N8nFolder;
 use crate::proof_n8n::{Play, ProofN8n};
 use crate::server::{Reply, Server};
+use crate::support::n8n_store::N8nFolder;
 use crate::workflows::call;
 
 /// A trigger, a Code node that fails, and a request that was not reached.
