@@ -48,7 +48,7 @@ const trials = {
   'another text in another place': ['stillFails', P, bad, js('Price', `${PRICE} // looked at`)],
   'a change after the failure': ['stillFails', P, bad, member('End', 'disabled', true)],
   'a fix that does not help, in a loop': ['stillFails', looping, bad, js('Split', 'return $input.first().json.body.slice(0).map((json) => ({ json }));')],
-  'another message': ['failsDifferently', P, bad, js('Price', PRICE.replace('no price', 'unknown price'))],
+  'another message': ['failsDifferently', P, bad, js('Price', PRICE.replace('${$json.price}`', '${$json.price} at all`'))],
   'another kind of failure': ['failsDifferently', P, bad, js('Price', 'return { json: $json.nothing.at.all };')],
   'the next node fails': ['failsElsewhere', [[split, price(), eachCode('Sum', 'if ($json.price > 3) throw new Error("too much"); return { json: $json };')], ['Split', 'Price', 'Sum']], bad, js('Price', FIXED)],
   'the node before it fails': ['failsElsewhere', P, bad, js('Split', 'throw new Error("nothing to split");')],
