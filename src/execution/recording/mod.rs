@@ -180,6 +180,8 @@ pub struct RecordedOutput {
     pub errors: u64,
     /// How many of them have neither values nor files.
     pub empty: u64,
+    /// How many of them contain U+FFFD: the API of n8n 2.41 puts it for characters of large items.
+    pub replaced: u64,
 }
 
 impl Recording {
@@ -411,6 +413,7 @@ impl RunObserver for Reader {
             output.pairing = chained(output.pairing, hashes.pairing);
             output.errors += u64::from(hashes.is_error);
             output.empty += u64::from(!hashes.has_content);
+            output.replaced += u64::from(hashes.is_replaced);
         }
         Ok(())
     }
