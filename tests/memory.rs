@@ -253,9 +253,12 @@ fn peaks_do_not_grow_with_the_body() {
 #[test]
 fn recorded_items_do_not_stay_in_memory() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let recorded = |number: usize| {
-        let body = shape(2, 1, number, Item::String(1000), Name::Step).body();
-        let projection = RecordingProjection::keeping(std::collections::HashSet::from([body.node_name(1)]));
+    let recorded = |keeps_all: bool, number: usize, length: usize| {
+        let body = shape(2, 1, number, Item::String(length), Name::Step).body();
+        let projection = match keeps_all {
+            true => RecordingProjection::keeping_all(),
+            false => RecordingProjection::keeping(std::collections::HashSet::from([body.node_name(1)])),
+        };
         let mut kept = 0;
         let peak = peak(|| {
             let recording = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
@@ -264,10 +267,14 @@ fn recorded_items_do_not_stay_in_memory() {
         });
         (kept as usize, peak)
     };
-    let (few, many) = (recorded(2_000), recorded(20_000));
-    println!("recordings, kept and peak: {few:?}, {many:?}");
-    // The part kept in memory before there is a file, while its buffer grows.
-    assert!(many.0 > 16 * MB && many.1 < 12 * MB, "{few:?}, {many:?}");
+    for (keeps_all, number, length, least) in
+        [(false, 20_000, 1000, 16 * MB), (true, 20_000, 1000, 32 * MB), (true, 1, 20 * MB, 32 * MB)]
+    {
+        let (few, many) = (recorded(keeps_all, 2_000, 1000), recorded(keeps_all, number, length));
+        println!("recordings, all {keeps_all}, kept and peak: {few:?}, {many:?}");
+        // The part kept in memory before there is a file, while its buffer grows.
+        assert!(many.0 > least && many.1 < 12 * MB, "{few:?}, {many:?}");
+    }
 }
 
 #[test]

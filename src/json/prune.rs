@@ -132,6 +132,14 @@ impl Pruner {
         self
     }
 
+    /// The same filter, but the rest of a string of more than 1 MiB in a captured value is not only counted: for readers that need
+    /// every byte, and hold none of them.
+    #[must_use]
+    pub fn with_whole_strings(mut self) -> Self {
+        self.selection.be_exact();
+        self
+    }
+
     /// The same filter for a body that is known to be UTF-8, and is not checked again. If it is not UTF-8, neither is
     /// what is left of it.
     #[must_use]

@@ -31,7 +31,9 @@ pub(super) struct Selection {
     name: Name,
     /// Whether the string that is being read is a captured value.
     captured: bool,
-    /// The string that is being read, if it is in a captured value.
+    /// Whether long strings in captured values are kept whole.
+    is_exact: bool,
+    /// The string that is being read, if it is in a captured value and its rest is only counted.
     long: Option<LongString>,
     repair: SurrogateRepair,
     out: Output,
@@ -82,6 +84,7 @@ impl Selection {
             member: keep,
             name: Name::default(),
             captured: false,
+            is_exact: false,
             long: None,
             repair: SurrogateRepair::default(),
             out: Output::default(),
@@ -91,6 +94,11 @@ impl Selection {
     /// Keeps only the member with this name of the outermost [`Keep::EachMember`], and the names of the others.
     pub(super) fn focus(&mut self, name: String) {
         self.focus = Some(name);
+    }
+
+    /// Keeps long strings in captured values whole.
+    pub(super) fn be_exact(&mut self) {
+        self.is_exact = true;
     }
 
     /// Takes what was kept so far.
@@ -333,7 +341,7 @@ impl Selection {
         if kept {
             self.captured = self.out.begin_capture(rule);
             let is_inside = self.captured || self.frames.iter().any(|frame| frame.captured);
-            self.long = is_inside.then(LongString::default);
+            self.long = (is_inside && !self.is_exact).then(LongString::default);
             self.out.put(b"\"");
         } else {
             self.put_shown(b"0");

@@ -1,13 +1,14 @@
 //! `prove_fix` and its neighbours, through the real binary, against an n8n that plays copies. How a real n8n handles them is
 //! shown by `cargo test --test real_n8n -- --ignored`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
 use crate::proof_n8n::{Play, ProofN8n};
 use crate::server::{Reply, Server};
+use crate::support::n8n_store::N8nFolder;
 use crate::workflows::call;
 
 /// A trigger, a Code node that fails, and a request that was not reached.
@@ -485,6 +486,37 @@ fn a_retry_says_what_it_did_not_exercise() {
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
 
+/// n8n ended it, crashed, or lost the answer, which is then found in its list: it did not fail, and does not run any more.
+#[test]
+fn a_retry_that_does_not_come_to_its_end_is_not_called_running() {
+    for (status, is_lost) in [("crashed", false), ("canceled", false), ("error", false), ("canceled", true)] {
+        let play: Play = Arc::new(move |copy, execution| {
+            passes(copy, execution);
+            execution["status"] = json!(status);
+        });
+        let proof = ProofN8n::new(execution(), play);
+        // n8n lists it as running for a moment after the response.
+        let looks = Mutex::new(0);
+        let n8n = Server::start(move |request| match (request.path.as_str(), request.query("status")) {
+            ("/api/v1/executions/5/retry", _) if is_lost => proof.answer(request).reset_after(0),
+            ("/api/v1/executions", running) if is_lost && request.query("limit") == Some("50") => {
+                let mut looks = looks.lock().unwrap();
+                *looks += usize::from(running == Some("running"));
+                let status = if *looks < 3 { "running" } else { status };
+                let is_listed = running.unwrap_or(status) == status;
+                let rows = is_listed.then(|| json!({"id": "77", "retryOf": "5", "status": status}));
+                Reply::json(200, json!({"data": rows.into_iter().collect::<Vec<_>>(), "nextCursor": null}).to_string())
+            }
+            _ => proof.answer(request),
+        });
+        let retried = call(&mut client(&n8n, &[]), "retry_execution", json!({"id": "5"}))["data"].clone();
+        assert_eq!((&retried["verdict"], &retried["status"]), (&json!("aborted"), &json!(status)), "{retried}");
+        let claim = retried["claim"].as_str().unwrap();
+        assert!(claim.contains("did not come to its end") && claim.contains(status), "{claim}");
+        assert!(retried["_guidance"].as_str().unwrap().contains("compare_executions"), "{retried}");
+    }
+}
+
 /// A colleague saves a draft between the look at the draft and the retry.
 #[test]
 fn a_retry_names_the_draft_that_ran() {
@@ -517,9 +549,9 @@ fn unpacked(body: &[u8], name: &str) -> Value {
 #[test]
 fn many_recorded_items_come_as_files() {
     let mut recorded = execution();
-    // Each item is larger than what is kept of one.
-    let text = "x'\\\n\u{1f600}\u{1b}".repeat(100_000);
-    let items: Vec<_> = (0..6).map(|id| json!({"json": {"id": id, "text": text}})).collect();
+    // Each item is larger than what is kept of one, and its text than what an excerpt keeps of a string.
+    let text = "x'\\\n\u{1f600}\u{1b}".repeat(150_000);
+    let items: Vec<_> = (0..4).map(|id| json!({"json": {"id": id, "text": text}})).collect();
     recorded["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0] = json!(items);
     let proof = ProofN8n::new(recorded, Arc::new(passes));
     let n8n = serve(&proof);
@@ -536,6 +568,43 @@ fn many_recorded_items_come_as_files() {
     }
     let copy = n8n.requests().into_iter().find(|one| one.method == "POST" && one.path.ends_with("/workflows")).unwrap();
     assert!(copy.body.len() < 20_000, "the items are not in the copy: {} bytes", copy.body.len());
+    let reads = n8n.requests().into_iter().filter(|one| one.path == "/api/v1/executions/5");
+    assert_eq!(reads.count(), 1, "n8n builds a large execution in its memory for each read");
+}
+
+/// n8n builds a large execution in its memory for each answer: copies are read in its store, if it is the store of this n8n.
+#[test]
+fn copies_are_read_in_the_store_of_the_same_n8n() {
+    for (workflow, reads) in [(None, 2), (Some(None), 0), (Some(Some("another")), 2)] {
+        let (proof, store, saved) = (ProofN8n::new(execution(), Arc::new(passes)), N8nFolder::wal(), Mutex::new(0));
+        let (answering, folder) = (proof.clone(), store.path().to_owned());
+        let mut recorded = execution();
+        recorded["finished"] = json!(false);
+        store.save(&recorded);
+        let n8n = Server::start(move |request| {
+            let reply = answering.answer(request);
+            // Saved before it is listed as ended, as n8n does.
+            if let Some(workflow) = workflow {
+                let mut saved = saved.lock().unwrap();
+                for mut played in answering.played().into_iter().skip(*saved) {
+                    played["finished"] = json!(true);
+                    if let Some(another) = workflow {
+                        played["workflowId"] = json!(another);
+                    }
+                    store.save(&played);
+                    *saved += 1;
+                }
+            }
+            reply
+        });
+        let mut client = client(&n8n, &["--store", folder.to_str().unwrap()]);
+        edit(&mut client, fix());
+        let data = call(&mut client, "prove_fix", json!({"id": "5"}))["data"].clone();
+        assert_eq!((&data["verdict"], &data["control"]), (&json!("fixed"), &json!("reproduced")), "{data}");
+        let of_copies = n8n.requests().into_iter().filter(|one| one.path.starts_with("/api/v1/executions/9"));
+        assert_eq!(of_copies.count(), reads, "{workflow:?}");
+        assert_eq!(proof.copies(), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -546,7 +615,8 @@ fn a_replay_can_be_checked_by_itself() {
     let check = json!({"id": "5", "workflow": "original"});
     assert_eq!(call(&mut client, "prove_fix", check.clone())["data"]["verdict"], "reproduced");
     let other: Play = Arc::new(|_, execution| {
-        execution["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][1]["json"]["a"] = json!("other");
+        execution["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][1]["json"]["a"] =
+            json!("oth\u{fffd}er");
     });
     let mut proof = proof.playing(other);
     proof.plays = " control ";
@@ -556,8 +626,11 @@ fn a_replay_can_be_checked_by_itself() {
     let created = n8n.requests().into_iter().filter(|one| one.method == "POST" && one.path == "/api/v1/workflows");
     assert_eq!(created.count(), 1, "the unchanged workflow is its own control");
     assert_eq!(data["verdict"], "notReproduced", "{data}");
-    let value = json!({"item": 1, "path": "a", "values": ["other", "\u{1f600}"]});
+    let value = json!({"item": 1, "path": "a", "values": ["oth\u{fffd}er", "\u{1f600}"]});
     assert_eq!(data["differs"], json!([{"nodeName": "Hook", "value": value}]));
+    // n8n's API replaces half of a surrogate pair at which it cuts a large response.
+    let said = data["notProven"][0].as_str().unwrap();
+    assert!(said.contains("U+FFFD") && said.contains("Hook") && said.contains("--store"), "{said}");
 }
 
 /// An execution that succeeded, with a file and paired items.

@@ -280,8 +280,10 @@ fn empty_items_are_nothing() {
     // Nothing for nothing.
     let mut recorded = asking();
     set(&mut recorded, "Ask", &Returned(json!([[{"json": {}}]])));
-    let data = prove(recorded, plays(vec![("Use", Returned(json!([[{"json": {}}]])))]), &always);
+    let data = prove(recorded.clone(), plays(vec![("Use", Returned(json!([[{"json": {}}]])))]), &always);
     assert_eq!(data["verdict"], "fixed", "{data}");
+    let data = prove(recorded, plays(vec![("Use", Returned(json!([[]])))]), &always);
+    assert_eq!(data["verdict"], "emptied", "{data}");
 }
 
 #[test]
@@ -302,6 +304,94 @@ fn an_execution_without_an_end_is_no_recording_and_a_copy_without_one_proves_not
         let refused = prove_with(&proof, &|workflow| fix(workflow, "Use"), json!({})).unwrap_err();
         assert!(refused.contains(&format!("ended as {status}, and not at a node")), "{refused}");
         assert_eq!(proof.copies(), Vec::<String>::new());
+    }
+}
+
+/// Each of these is a green copy, and only one rule says that it shows nothing.
+#[test]
+fn a_copy_that_ends_well_shows_nothing_of_a_node_that_is_gone_new_or_played() {
+    let failing = || execution(vec![hook(), (code("Mark"), Returned(items(&[1]))), (node("Ask", HTTP), Failed("no"))]);
+    let is_gone = |workflow: &mut Value| {
+        workflow["nodes"].as_array_mut().unwrap().retain(|node| node["name"] != "Use");
+        workflow["connections"]["Ask"] = json!({});
+    };
+    let adds = |workflow: &mut Value| {
+        fix(workflow, "Use");
+        workflow["nodes"].as_array_mut().unwrap().push(node("Alarm", HTTP));
+        workflow["connections"]["Use"] = to("Alarm", "main");
+    };
+    let ran_new = plays(vec![("Use", Returned(items(&[3]))), ("Alarm", Returned(json!([[]])))]);
+    // What has no message of an error in it stands for one at an error output, and is dropped at the second output of a Filter.
+    let [one, two] = [plays(vec![("Use", Returned(json!([[], [{"json": {"a": 1}}]])))]), passes("Use")];
+    let has_error_output = |workflow: &mut Value| at(workflow, "Use")["onError"] = json!("continueErrorOutput");
+    let is_filter = |workflow: &mut Value| at(workflow, "Use")["type"] = json!("n8n-nodes-base.filter");
+    // A word with which code could reach outside makes a node answer from the recording in both copies.
+    let word = "return $input.all(); // this";
+    let mut reaches = asking();
+    at(&mut reaches["workflowData"], "Use")["parameters"]["jsCode"] = json!(word);
+    type Row<'a> = (&'a str, Value, Play, &'a dyn Fn(&mut Value));
+    let rows: [Row<'_>; 8] = [
+        ("notTested", reaches, passes("Use"), &|workflow| fix(workflow, "Use")),
+        ("notTested", asking(), passes("Use"), &|workflow| {
+            at(workflow, "Use")["parameters"]["jsCode"] = json!(word);
+        }),
+        ("notTested", failing(), passes("Ask"), &|workflow| fix(workflow, "Mark")),
+        ("notReached", asking(), plays(vec![("Use", Nothing)]), &is_gone),
+        ("needsOutside", asking(), ran_new, &adds),
+        ("errorNowInItems", asking(), one.clone(), &has_error_output),
+        ("emptied", asking(), one, &is_filter),
+        ("fixed", asking(), two, &is_filter),
+    ];
+    for (expected, recorded, play, changes) in rows {
+        let data = prove(recorded, play, changes);
+        assert_eq!(data["verdict"], expected, "{data}");
+    }
+}
+
+/// An item that stood for an error before the node failed, in an earlier run, is no new one.
+#[test]
+fn an_error_that_was_in_an_item_before_does_not_count() {
+    let mut recorded = asking();
+    let runs = recorded["data"]["resultData"]["runData"]["Use"].as_array_mut().unwrap();
+    let mut earlier = runs[0].clone();
+    earlier.as_object_mut().unwrap().remove("error");
+    (earlier["executionStatus"], earlier["data"]) = (json!("success"), json!({"main": [[{"json": {"error": "no"}}]]}));
+    runs.insert(0, earlier);
+    let play: Play = Arc::new(|_, execution| {
+        let run = execution["data"]["resultData"]["runData"]["Use"][0].clone();
+        execution["data"]["resultData"]["runData"]["Use"][1] = run;
+        execution["data"]["resultData"]["runData"]["Use"][1]["data"] = json!({"main": items(&[3])});
+        end(execution);
+    });
+    let data = prove(recorded, play, &|workflow| fix(workflow, "Use"));
+    assert_eq!(data["verdict"], "fixed", "{data}");
+}
+
+/// The control does something else than the recording, each time what one rule asks for.
+#[test]
+fn a_control_that_is_not_as_recorded_proves_nothing() {
+    let with = |mark: Did, used: Did| execution(vec![hook(), (code("Mark"), mark), (code("Use"), used)]);
+    let marks = |a: i32| Returned(items(&[a]));
+    let expect = json!({"expect": [{"nodeName": "Mark", "path": "a", "equals": 1, "hits": "some"}]});
+    let rows = [
+        ("fixed", with(marks(1), Failed("no")), with(marks(1), Failed("no")), json!({})),
+        ("fixed", with(marks(2), Failed("no")), with(marks(1), Failed("no")), json!({})),
+        ("notReproduced", with(Failed("no"), Nothing), with(marks(1), Failed("no")), json!({})),
+        ("notReproduced", with(marks(1), marks(1)), with(marks(1), Failed("no")), json!({})),
+        ("notReproduced", with(marks(2), marks(1)), with(marks(1), marks(1)), json!({})),
+        ("notReproduced", with(marks(2), Failed("no")), with(marks(1), Failed("no")), expect),
+    ];
+    for (row, (expected, recorded, again, more)) in rows.into_iter().enumerate() {
+        let (proof, recorded) = (ProofN8n::new(again, passes("Use")), recorded.to_string());
+        change(&proof, &|workflow| fix(workflow, "Use"));
+        let n8n = Server::start(move |request| match request.path.as_str() {
+            "/api/v1/executions/5" => Reply::json(200, recorded.clone()),
+            _ => proof.answer(request),
+        });
+        let mut arguments = json!({"id": "5"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let data = call(&mut client(&n8n), "prove_fix", arguments)["data"].clone();
+        assert_eq!(data["verdict"], expected, "{row}: {data}");
     }
 }
 

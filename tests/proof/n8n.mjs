@@ -1,5 +1,7 @@
 // Shared code of the scripts in this folder: proofs by the real binary, and the content of an n8n before and after.
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import http from 'node:http';
+import readline from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { api, answers, reached, PORT } from '../../fixtures/scenarios/n8n.mjs';
 
@@ -64,5 +66,62 @@ export async function calls(work) {
   const before = reached.times;
   const result = await work();
   return [result, reached.times - before];
+}
+
+/** How many rows each table of n8n's SQLite database has, if N8N_DATABASE names it. */
+export function rows() {
+  const file = process.env.N8N_DATABASE, ask = (sql) => execFileSync('sqlite3', ['-readonly', '-cmd', '.timeout 20000', file, sql]).toString().trim().split('\n');
+  if (!file) return {};
+  const names = ask("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'");
+  return Object.fromEntries(ask(names.map((name) => `select '${name}', count(*) from "${name}"`).join(' union all ')).map((row) => row.split('|')));
+}
+/** What n8n has: workflows, executions, and the rows of its tables. */
+export const content = async () => ({ workflows: (await all('/workflows')).length, executions: (await all('/executions')).length, ...rows() });
+/** What differs between two contents, `name before > after`, except in what n8n keeps of every publication and production execution. */
+export const difference = (before, after) => Object.keys({ ...before, ...after }).filter((name) => before[name] !== after[name] && !/statistics|insights|publication_outbox/.test(name)).map((name) => `${name} ${before[name]} > ${after[name]}`);
+
+/** A proxy before n8n that notes each request. `fault` may return a status to answer with, `lost` to end the connection without the
+ * answer, or another URL to pass on. */
+export async function proxy(fault = () => undefined) {
+  const seen = [], server = http.createServer((request, response) => {
+    const url = new URL(request.url, BASE), own = fault(request.method, url), one = { method: request.method, path: url.pathname, begun: Date.now(), sent: 0, read: 0 };
+    seen.push(one);
+    request.on('data', (piece) => { one.sent += piece.length; });
+    if (typeof own === 'number') {
+      request.resume();
+      response.writeHead(one.status = own, { 'content-type': 'application/json' }).end(JSON.stringify({ message: 'Forbidden' }));
+      return;
+    }
+    const on = http.request(own instanceof URL ? own : url, { method: request.method, headers: request.headers, agent: false }, (back) => {
+      one.status = back.statusCode; one.first = Date.now();
+      if (own === 'lost') { back.resume(); request.socket.destroy(); return; }
+      response.writeHead(back.statusCode, back.headers);
+      back.on('data', (piece) => { one.read += piece.length; });
+      back.on('end', () => { one.ended = Date.now(); });
+      back.pipe(response);
+    });
+    on.on('error', () => response.destroy());
+    response.on('close', () => on.destroy());
+    request.pipe(on);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { seen, env: { ...process.env, N8N_URL: `http://127.0.0.1:${server.address().port}` }, close: () => { server.close(); server.closeAllConnections(); } };
+}
+
+/** A client over stdio: `ask` returns the answer of a tool, `cancel` cancels all calls, `close` ends the connection. */
+export async function client(more = [], env = {}) {
+  const child = spawn(BINARY, ['--toolsets', 'executions,workflows,proof', '--locale', 'en', ...more], { env: { ...process.env, N8N_URL: BASE, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const open = new Map(), write = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`), ended = new Promise((resolve) => child.once('exit', resolve));
+  let last = 0;
+  readline.createInterface({ input: child.stdout }).on('line', (line) => { const { id, ...answer } = JSON.parse(line); open.get(id)?.(answer); open.delete(id); });
+  const send = (method, params) => new Promise((resolve) => { open.set(++last, resolve); write({ id: last, method, params }); });
+  await send('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'proof', version: '1' } });
+  write({ method: 'notifications/initialized' });
+  return {
+    list: async () => (await send('tools/list', {})).result.tools.map(({ name }) => name),
+    ask: async (name, args) => { const { result, error } = await send('tools/call', { name, arguments: args }); return { text: error?.message ?? result.content[0].text, failed: Boolean(error ?? result.isError) }; },
+    cancel: () => { for (const id of open.keys()) write({ method: 'notifications/cancelled', params: { requestId: id, reason: 'no longer needed' } }); },
+    close: () => { child.stdin.end(); return ended; },
+  };
 }
 export { PORT };

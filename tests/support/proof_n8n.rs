@@ -56,6 +56,11 @@ impl ProofN8n {
         names.filter(|name| name.starts_with("n8n-lens replay")).collect()
     }
 
+    /// The executions of copies so far.
+    pub fn played(&self) -> Vec<Value> {
+        self.played.lock().unwrap().values().cloned().collect()
+    }
+
     /// The answer to a request.
     pub fn answer(&self, request: &Request) -> Reply {
         if let Some(path) = request.path.strip_prefix("/webhook/") {

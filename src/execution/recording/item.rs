@@ -22,6 +22,8 @@ pub(super) struct ItemHashes {
     pub is_error: bool,
     /// Whether it has values or files.
     pub has_content: bool,
+    /// Whether it contains U+FFFD.
+    pub is_replaced: bool,
 }
 
 /// The members with which a Code node can return an item: n8n refuses any other, such as the `metadata` of a sub-workflow's.
@@ -81,6 +83,7 @@ pub(super) fn read(text: &str, keep: &mut dyn Write) -> io::Result<ItemHashes> {
     keep.write_all(if before == "{" { b"{}" } else { b"}" })?;
     json.add(parts.json.map_or("{}", RawValue::get).as_bytes());
     hashes.json = json.finish();
+    hashes.is_replaced = text.contains('\u{fffd}');
     Ok(hashes)
 }
 
@@ -137,7 +140,7 @@ pub(super) fn stream(cursor: &mut Cursor<'_>, keep: &mut dyn Write) -> Result<Op
         Ok(())
     })?;
     text.to.write_all(if before == "{" { b"{}" } else { b"}" }).map_err(ReadError::Io)?;
-    hashes.json = json.finish();
+    (hashes.json, hashes.is_replaced) = (json.finish(), text.has_replacement);
     let is_exact = !text.has_replacement || !cursor.has_replacement();
     Ok(is_exact.then_some(hashes))
 }

@@ -48,6 +48,8 @@ pub struct RecordingProjection(RecordedItems);
 #[derive(Clone, Debug)]
 enum RecordedItems {
     None,
+    /// All are hashed and kept.
+    Every,
     /// All are hashed; those of these nodes are kept, to be replayed.
     All(Arc<HashSet<String>>),
     /// Those of these nodes are kept, to be downloaded.
@@ -63,6 +65,11 @@ impl RecordingProjection {
     /// With the hash of every item.
     pub fn of_items() -> Self {
         Self::keeping(HashSet::new())
+    }
+
+    /// With the hash of every item, and with the items themselves: for a reader that learns only from the recording which it needs.
+    pub fn keeping_all() -> Self {
+        Self(RecordedItems::Every)
     }
 
     /// With the hash of every item, and with the items of these nodes.
@@ -82,6 +89,7 @@ impl RecordedItems {
     fn keeps(&self, node: &str) -> bool {
         match self {
             Self::None => false,
+            Self::Every => true,
             Self::All(nodes) | Self::Only(nodes) => nodes.contains(node),
         }
     }
@@ -116,7 +124,7 @@ pub struct Recording {
     pub workflow: Option<Vec<u8>>,
     /// The nodes that ran, in the order of the body.
     pub nodes: IndexMap<String, RecordedNode>,
-    /// The items of the named nodes, as JSON: those of a run with commas between them, or line feeds if they are
+    /// The kept items, as JSON: those of a run with commas between them, or line feeds if they are
     /// downloaded.
     pub items: Option<Spool>,
     /// Why it is incomplete, if it is.
@@ -172,6 +180,8 @@ pub struct RecordedOutput {
     pub errors: u64,
     /// How many of them have neither values nor files.
     pub empty: u64,
+    /// How many of them contain U+FFFD: the API of n8n 2.41 puts it for characters of large items.
+    pub replaced: u64,
 }
 
 impl Recording {
@@ -224,14 +234,14 @@ impl Projection for RecordingProjection {
     fn window(&self) -> Range<u64> {
         match self.0 {
             RecordedItems::None => 0..0,
-            RecordedItems::All(_) | RecordedItems::Only(_) => 0..u64::MAX,
+            RecordedItems::Every | RecordedItems::All(_) | RecordedItems::Only(_) => 0..u64::MAX,
         }
     }
 
     /// Byte for byte: a node of a copy answers what was recorded, half of a surrogate pair included. A download has
     /// U+FFFD in its place, like everything that is shown.
     fn pruner(&self) -> Pruner {
-        let pruner = Pruner::new(Self::KEEP, self.window());
+        let pruner = Pruner::new(Self::KEEP, self.window()).with_whole_strings();
         if self.0.are_only_kept() { pruner } else { pruner.capturing(Capture::all()) }
     }
 
@@ -403,6 +413,7 @@ impl RunObserver for Reader {
             output.pairing = chained(output.pairing, hashes.pairing);
             output.errors += u64::from(hashes.is_error);
             output.empty += u64::from(!hashes.has_content);
+            output.replaced += u64::from(hashes.is_replaced);
         }
         Ok(())
     }

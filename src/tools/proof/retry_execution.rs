@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::{Instant, sleep};
 
 use super::differences::{Difference, DiffersRow, Pair, value_of};
 use super::recorded::{MESSAGE_CHARS, NAMES, alike, failure, first, record};
@@ -53,6 +54,9 @@ arguments! {
         max_tokens: Tokens<1000> = FEW_TOKENS,
     }
 }
+
+/// The pause between two polls of n8n.
+const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -122,7 +126,8 @@ impl ToolCall for RetryExecution {
         let prepared = self.prepare(&context, &recording, with_draft, &progress).await?;
         let newest = newest(n8n, prepared.workflow.as_deref()).await?;
         let retry = n8n.retry_execution(&self.id, with_draft, &projection, &progress);
-        let retried = match tokio::time::timeout(Duration::from_secs(self.timeout_seconds), retry).await {
+        let until = Instant::now() + Duration::from_secs(self.timeout_seconds);
+        let retried = match tokio::time::timeout_at(until, retry).await {
             Ok(Ok(Ok(recording))) => Some(Retried::of(recording)),
             Ok(Err(error @ (n8n::Error::Refused { .. } | n8n::Error::NotFound(_) | n8n::Error::Forbidden { .. }))) => {
                 return Err(refused(error, &self.id));
@@ -132,7 +137,7 @@ impl ToolCall for RetryExecution {
         };
         let mut retried = match retried {
             Some(retried) => retried,
-            None => self.find(n8n, prepared.workflow.as_deref(), newest, &progress).await?,
+            None => self.find(n8n, prepared.workflow.as_deref(), newest, until, &progress).await?,
         };
         let header = n8n.execution_header(&retried.id, &HeaderProjection, &progress).await;
         retried.version = header.ok().and_then(Result::ok).and_then(|header| header.workflow_version);
@@ -191,14 +196,40 @@ impl RetryExecution {
         Ok(prepared)
     }
 
-    /// Finds the execution that was started.
+    /// Finds the execution that was started, and waits until it has ended: n8n's response can be lost, and comes before the end of one
+    /// that is stopped.
     async fn find(
         &self,
         n8n: &Client,
         workflow: Option<&str>,
         newest: u64,
+        until: Instant,
         progress: &Progress,
     ) -> Result<Retried, Error> {
+        loop {
+            let found = self.look(n8n, workflow, newest, progress).await?;
+            let retried = found.ok_or_else(|| {
+                Error::FailedPrecondition(format!(
+                    "n8n did not confirm the retry of execution '{}', and lists none. It may still have been started: look at \
+                     list_executions before you try again.",
+                    self.id
+                ))
+            })?;
+            if retried.status != "running" || Instant::now() >= until {
+                return Ok(retried);
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// The execution that was started, if n8n lists it.
+    async fn look(
+        &self,
+        n8n: &Client,
+        workflow: Option<&str>,
+        newest: u64,
+        progress: &Progress,
+    ) -> Result<Option<Retried>, Error> {
         for status in [Some("running"), Some("waiting"), None] {
             let query = ListQuery {
                 workflow_id: workflow.map(str::to_owned),
@@ -214,19 +245,16 @@ impl RetryExecution {
             if let Some(found) = listing.data.iter().find(is_it) {
                 let id = text(&found["id"]);
                 let status = found["status"].as_str().unwrap_or("unknown").to_owned();
-                if matches!(status.as_str(), "success" | "error" | "crashed") {
+                if matches!(status.as_str(), "success" | "error" | "crashed" | "canceled") {
                     let request = ExecutionRequest { id, ignore_size_limit: true };
                     let projection = RecordingProjection::of_items();
-                    return Ok(Retried::of(n8n.read_execution(&request, &projection, progress).await?.view?));
+                    let view = n8n.read_execution(&request, &projection, progress).await?.view?;
+                    return Ok(Some(Retried::of(view)));
                 }
-                return Ok(Retried { id, status, version: None, recording: None });
+                return Ok(Some(Retried { id, status, version: None, recording: None }));
             }
         }
-        Err(Error::FailedPrecondition(format!(
-            "n8n did not confirm the retry of execution '{}', and lists none. It may still have been started: look at list_executions before \
-             you try again.",
-            self.id
-        )))
+        Ok(None)
     }
 
     /// What the retry did otherwise. It has happened: what cannot be read now is left out.
@@ -271,6 +299,7 @@ impl RetryExecution {
         let failure = retried.failure();
         let verdict = match (&failure, retried.status.as_str()) {
             (None, "success") => "succeeded",
+            (_, "crashed" | "canceled") | (None, "error") => "aborted",
             (Some((node, _)), _) if *node != prepared.failed => "failsElsewhere",
             (Some((_, message)), _) if alike(message, &prepared.message) => "stillFails",
             (Some(_), _) => "failsDifferently",
@@ -340,6 +369,7 @@ impl Prepared {
         let ending = match verdict {
             "succeeded" => "It succeeded.".to_owned(),
             "stillFails" => "It failed there again, with the same message.".to_owned(),
+            "aborted" => format!("It did not come to its end: n8n says that it is {}.", retried.status),
             "notEnded" => format!("It is {}.", retried.status),
             _ => format!("It failed at {}.", retried.fails_at()),
         };
@@ -363,6 +393,7 @@ impl Prepared {
         let ending = match verdict {
             "succeeded" => "成功しました。".to_owned(),
             "stillFails" => "同じメッセージで再び失敗しました。".to_owned(),
+            "aborted" => format!("最後まで実行されませんでした（n8n での状態は {}）。", retried.status),
             "notEnded" => format!("現在の状態は {} です。", retried.status),
             _ => format!("{} で失敗しました。", retried.fails_at()),
         };

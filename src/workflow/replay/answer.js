@@ -10,7 +10,13 @@ const hash = ({ json }) => {
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
   return 4294967296 * (2097151 & b) + (a >>> 0);
 };
-const fail = (message) => { throw { message, stack: '' }; };
+const fail = (message) => {
+  let error = {};
+  try { Buffer.alloc(-1); } catch (thrown) { error = thrown; }
+  error.message = message;
+  error.stack = ` Error: ${message.split('\n')[0]}`;
+  throw error;
+};
 const given = $input.all();
 const hashes = given.map(hash);
 const run = await load($runIndex);

@@ -20,6 +20,10 @@ const PARTS: &str = concat!(");\n", include_str!("parts.js"));
 /// The code that answers. If a run's input is the recorded one, it answers as recorded. With another input, each item is answered with
 /// what the same item led to in any run, if known: the recorded items that came from exactly this one. The hash is that of
 /// [`recording`](crate::execution::recording).
+///
+/// It fails with an error of Node's own, not of the sandbox: task runners do not read the message of such an error from its stack, where
+/// those of n8n 1.123 cut it at its last colon. Without task runners, n8n 1.123 does read it there, from a line with `Error:`. Task
+/// runners would take it as a prefix, but not from a line that begins with a space. Run on 1.123.81, with and without them, and on 2.41.1.
 const ANSWER: &str = include_str!("answer.js");
 
 /// The beginning of the message with which a node reports input that was not recorded.

@@ -13,9 +13,10 @@ use crate::execution::recording::{Recording, RecordingProjection};
 use crate::execution::search::SearchProjection;
 use crate::execution::trace::{ItemsProjection, ItemsView, Place};
 use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, Stage, WorkflowQuery};
-use crate::tools::Error;
+use crate::tools::executions::{Read, SavedExecutions, Source, StoredExecutions};
 use crate::tools::proof::recorded::failure;
 use crate::tools::proof::revisions::Revisions;
+use crate::tools::{Context, Error};
 use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
 use crate::workflow::replay::{self, Copy};
@@ -50,6 +51,8 @@ const LEFT_BEHIND: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 /// Runs copies.
 pub(super) struct CopyRunner<'a> {
     n8n: &'a Client,
+    /// n8n's own store, if it is known.
+    store: Option<StoredExecutions>,
     /// How long each may run.
     timeout: Duration,
     /// The progress of the call.
@@ -97,9 +100,10 @@ pub(super) struct Differing {
 }
 
 impl<'a> CopyRunner<'a> {
-    pub(super) fn new(n8n: &'a Client, timeout: Duration, progress: &'a Progress) -> Self {
-        let (reached, unwatched) = (AtomicUsize::new(0), Progress::default());
-        Self { n8n, timeout, progress, reached, unwatched, writes: Writes::default(), left: Left::default() }
+    pub(super) fn new(context: &'a Context, timeout: Duration, progress: &'a Progress) -> Result<Self, Error> {
+        let (n8n, store) = (context.n8n()?, context.executions().store);
+        let (reached, unwatched, writes, left) = Default::default();
+        Ok(Self { n8n, store, timeout, progress, reached, unwatched, writes, left })
     }
 
     /// The ids of the copies so far that could not be removed.
@@ -202,13 +206,12 @@ impl<'a> CopyRunner<'a> {
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
         self.reach(2);
-        let projection = RecordingProjection::of_items();
-        let recording = self.n8n.read_execution(&request, &projection, &self.unwatched).await?.view?;
+        let (source, recording) = self.recording(id, &request).await?;
         check_end(&recording)?;
         let mut hits = Vec::new();
         for search in looks.searches {
             hits.push(match search {
-                Some(search) => self.n8n.read_execution(&request, search, &self.unwatched).await?.view?.total,
+                Some(search) => source.read(&request, search, &self.unwatched).await?.view?.total,
                 None => 0,
             });
         }
@@ -222,9 +225,30 @@ impl<'a> CopyRunner<'a> {
             ItemsProjection { places: places.iter().map(|[now, _]| now.clone()).collect(), redacts: false };
         let items = match places.is_empty() {
             true => ItemsView::default(),
-            false => self.n8n.read_execution(&request, &projection, &self.unwatched).await?.view?,
+            false => source.read(&request, &projection, &self.unwatched).await?.view?,
         };
         Ok(Replayed { recording, hits, differing: Differing { places, items } })
+    }
+
+    /// What the copy with this id did, and where that was read: in the store, if there is one, since n8n takes longer to build a large
+    /// execution for an answer than to run it.
+    async fn recording(&self, copy: &str, request: &ExecutionRequest) -> Result<(Source, Recording), Error> {
+        let projection = RecordingProjection::of_items();
+        let source = |store| Source { api: Some(self.n8n.clone()), store, saved: SavedExecutions::default() };
+        // A store can be that of another n8n, or lag behind.
+        let is_its = |recording: &Recording| {
+            recording.header.workflow_id.as_deref() == Some(copy) && check_end(recording).is_ok()
+        };
+        if let Some(store) = self.store.clone() {
+            let stored = source(Some(store));
+            match stored.read(request, &projection, &self.unwatched).await {
+                Ok(Read { view: Ok(recording), .. }) if is_its(&recording) => return Ok((stored, recording)),
+                _ => {}
+            }
+        }
+        let api = source(None);
+        let recording = api.read(request, &projection, &self.unwatched).await?.view?;
+        Ok((api, recording))
     }
 
     /// The id of the copy's execution, once it has ended.

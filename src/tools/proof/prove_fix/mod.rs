@@ -84,9 +84,11 @@ impl ToolCall for ProveFix {
         let (n8n, expected) = (context.n8n()?, Expectation::all(self.expect.take().unwrap_or_default())?);
         progress.set(Stage::Queued);
         let _one_at_a_time = n8n.lock_proofs().await.map_err(busy)?;
-        let runner = CopyRunner::new(n8n, Duration::from_secs(self.timeout_seconds), &progress);
+        let runner = CopyRunner::new(&context, Duration::from_secs(self.timeout_seconds), &progress)?;
         runner.sweep().await;
-        let recording = record(&context, &self.id, &RecordingProjection::of_runs(), &progress).await?;
+        let mut recording = record(&context, &self.id, &RecordingProjection::keeping_all(), &progress).await?;
+        // The copies may need fewer items.
+        let has_too_many = recording.incomplete.take_if(|why| matches!(why, Incomplete::Items | Incomplete::Disk(_)));
         check_recording(&self.id, &recording)?;
         let revisions = Revisions::read(&context, self.workflow.as_deref(), &recording, &progress).await?;
         let answer = |recording: &Recording, revisions: &Revisions, facts: &Facts| {
@@ -98,7 +100,13 @@ impl ToolCall for ProveFix {
             return answer(&recording, &revisions, &facts);
         }
         runner.check_scopes().await?;
-        let prepared = self.prepare(&context, revisions, played, &progress).await?;
+        if has_too_many.is_some() {
+            drop(recording);
+            let projection = RecordingProjection::keeping(played.clone());
+            recording = record(&context, &self.id, &projection, &progress).await?;
+            check_recording(&self.id, &recording)?;
+        }
+        let prepared = self.prepare(recording, revisions, played).await?;
         let proven = self.prove(&context, &prepared, &expected, &runner, &progress).await;
         let left = |locale: Locale| of_left(locale, &runner.left());
         let mut facts = proven.map_err(|error| match left(Locale::En) {
@@ -114,14 +122,10 @@ impl ProveFix {
     /// Makes the copies.
     async fn prepare(
         &self,
-        context: &Context,
+        mut recording: Recording,
         revisions: Revisions,
         played: HashSet<String>,
-        progress: &Progress,
     ) -> Result<Prepared, Error> {
-        let projection = RecordingProjection::keeping(played.clone());
-        let mut recording = record(context, &self.id, &projection, progress).await?;
-        check_recording(&self.id, &recording)?;
         let (seconds, id) = (self.timeout_seconds, shown_id(&self.id, &recording).to_owned());
         blocking(move || {
             let carried = Carried::of(&mut recording, &played)?;

@@ -50,6 +50,17 @@ pub(super) fn not_proven(
             format!("Depend on the time, chance or something else outside of the items: {depends}."),
         );
     }
+    let replaced = with_replaced(case, control, now, differs).join(", ");
+    if !replaced.is_empty() {
+        say(
+            format!(
+                "U+FFFD を含むノード: {replaced}。n8n の API は大きなアイテムの文字を U+FFFD に置き換えることがあります。--store を使うと正確に読み取れます。"
+            ),
+            format!(
+                "Contain U+FFFD, which n8n's API puts for some characters of large items: {replaced}. With --store they are read as they are."
+            ),
+        );
+    }
     sentences
 }
 
@@ -92,6 +103,26 @@ fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
         is_fed && again.is_some_and(|again| received(recording, node) != received(now, again))
     };
     recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect()
+}
+
+/// The nodes that behaved differently in a copy, and whose items have characters that n8n may have replaced.
+fn with_replaced<'a>(
+    case: &Case<'a>,
+    control: &'a [Difference],
+    now: &Recording,
+    differs: &'a [Difference],
+) -> Vec<&'a str> {
+    let is_replaced = |node: Option<&RecordedNode>| {
+        node.is_some_and(|node| node.runs.iter().flat_map(|run| &run.outputs).any(|output| output.replaced > 0))
+    };
+    let mut names: Vec<_> = control.iter().chain(differs).map(|one| one.name.as_str()).collect();
+    names.retain(|name| {
+        let again = case.revisions.name_now(name).and_then(|name| now.nodes.get(name));
+        is_replaced(case.recording.nodes.get(*name)) || is_replaced(again)
+    });
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// The nodes that ran for real and depend on more than their items.

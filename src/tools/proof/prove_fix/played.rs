@@ -46,7 +46,8 @@ impl Carried {
     pub(super) fn of(recording: &mut Recording, names: &HashSet<String>) -> Result<Self, Error> {
         let mut items = recording.items.take().unwrap_or_else(|| Spool::new(0, None));
         let (mut of_nodes, mut parts) = (HashMap::new(), Vec::new());
-        let is_large = items.len() > ITEMS_IN_MEMORY as u64;
+        let runs = recording.nodes.iter().filter(|(name, _)| names.contains(*name)).flat_map(|(_, node)| &node.runs);
+        let is_large = runs.map(|run| run.items.end - run.items.start).sum::<u64>() > ITEMS_IN_MEMORY as u64;
         let mut packed = Spool::new(PACKED_IN_MEMORY, None);
         for (at, (name, node)) in recording.nodes.iter().enumerate().filter(|(_, (name, _))| names.contains(*name)) {
             let mut played = Played { runs: node.runs.iter().map(|run| played_run(recording, run)).collect() };
