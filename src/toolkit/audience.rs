@@ -33,9 +33,14 @@ impl Word {
 }
 
 /// A name comes after every name that it is a prefix of.
-const WORDS: [Word; 28] = [
+const WORDS: [Word; 29] = [
     Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
     Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
+    Word::new(
+        "pass the id of another execution as with",
+        "add the id of another execution",
+        "enter the ID of another execution",
+    ),
     Word::of_terminal("offset: nextOffset", "--offset"),
     Word::of_terminal("nextOffset", "--offset"),
     Word::of_terminal("nextCursor", "--cursor"),

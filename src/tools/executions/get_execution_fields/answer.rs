@@ -306,7 +306,7 @@ fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
     if odd > 0 {
         reasons.push(format!(
             "{}: use nodeName to see those of one node.",
-            counted(odd, "more odd value", "more odd values")
+            counted(odd, "more outlier", "more outliers")
         ));
     }
     let splits = view.splits.len().min(MAX_SPLITS).saturating_sub(limits.entries);
