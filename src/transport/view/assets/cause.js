@@ -51,7 +51,7 @@ export class Cause {
 
   async #read(asked) {
     this.element.classList.add('looking');
-    fill(this.offer, !asked.nodeName && h('p', { class: 'fine' }, t('looking')));
+    fill(asked.nodeName ? this.more : this.offer, h('p', { class: 'fine' }, t(asked.nodeName ? 'lookingForCause' : 'looking')));
     try {
       const parameters = { id: this.overview.id, language: language(), ...asked };
       const found = await call('view_findings', parameters, { signal: this.#controller.signal });
@@ -61,6 +61,7 @@ export class Cause {
       if (asked.nodeName && this.server.proof && !this.server.execution) await this.#offerProof();
     } catch (error) {
       if (error.name === 'AbortError') return;
+      fill(this.more);
       fill(this.offer, h('div', { class: 'notice failed', role: 'alert' },
         h('p', {}, t('notExaminedFurther'), ' ', shown(error.message)),
         button('tryAgain', () => this.#read(asked))));

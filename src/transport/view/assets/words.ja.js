@@ -248,6 +248,7 @@ export const ja = {
   succeededBut: '成功しましたが、普通と違う点があります',
   lookForCause: '原因を調べる',
   looking: '普通と違う点を探しています…',
+  lookingForCause: '原因を調べています…',
   notExaminedFurther: '調べられませんでした。',
   splits: 'アイテムの違い',
   'view.ran': '実行の流れ',
