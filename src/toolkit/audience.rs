@@ -234,6 +234,10 @@ mod tests {
         );
         assert_eq!(page("There are more items: continue with offset: nextOffset."), "There are more items.");
         assert_eq!(
+            page("Execution '2' names no workflow: pass the id of another execution as with."),
+            "Execution '2' names no workflow: enter the ID of another execution."
+        );
+        assert_eq!(
             page("n8n's limit is met: ignoreDataSizeLimit: true requests it anyway."),
             "n8n's limit is met: the button here requests it anyway."
         );

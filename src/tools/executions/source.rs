@@ -202,8 +202,7 @@ impl Source {
         origin: Origin,
     ) -> Result<String, Error> {
         let Some(workflow) = &header.workflow_id else {
-            let refusal =
-                format!("Execution '{id}' names no workflow: pass the id of another execution as with.");
+            let refusal = format!("Execution '{id}' names no workflow: pass the id of another execution as with.");
             return Err(Error::FailedPrecondition(refusal));
         };
         let query = ListQuery {

@@ -167,8 +167,7 @@ fn the_last_good_execution_before_it_is_the_default() {
     assert_eq!(data(&compare(7).unwrap()), expected("7", "4"));
     let alike = data(&compare(8).unwrap());
     assert_eq!(alike, json!({"id": "8", "with": "4", "same": 4, "nodes": []}));
-    let none =
-        "No successful execution of workflow 'w' before execution '2' is stored: pass the id of another execution as with.";
+    let none = "No successful execution of workflow 'w' before execution '2' is stored: pass the id of another execution as with.";
     assert_eq!(compare(2).unwrap_err(), none);
 }
 

@@ -155,7 +155,8 @@ mod tests {
             ["Fails: 2 ランも失敗しました", "Leads: 2 件に行き先がありません（出力「true」）"]
         );
         let good = summary(nodes.clone(), Value::Null);
-        let went_on = ["Fails: 2 runs failed, but the execution continued", "Ends: 1 run failed, but the execution continued"];
+        let went_on =
+            ["Fails: 2 runs failed, but the execution continued", "Ends: 1 run failed, but the execution continued"];
         assert_eq!(said(&good, Locale::En), [&went_on[..], &[leads]].concat());
         for at in 10..16 {
             nodes[format!("More {at}")] = json!([run(at, false, 1)]);

@@ -98,9 +98,10 @@ impl Wording {
                 "再試行元のあとにワークフローが編集されました ",
                 "The workflow has been edited since the run that it retries ",
             ),
-            false => {
-                ("前回の成功のあとにワークフローが編集されました ", "The workflow has been edited since the last good run ")
-            }
+            false => (
+                "前回の成功のあとにワークフローが編集されました ",
+                "The workflow has been edited since the last good run ",
+            ),
         };
         let edited = self.locale.choose(edited.0, edited.1);
         let mut sentence = than(Sentence::default().strong(edited)).text(":");
@@ -214,8 +215,7 @@ impl Wording {
         if odd["missing"] == true {
             let others = number(items.saturating_sub(field["missing"].as_u64().unwrap_or(0)));
             return Some(
-                self.locale
-                    .choose(format!("ほかの {others} 件にはあります"), format!("the other {others} have it")),
+                self.locale.choose(format!("ほかの {others} 件にはあります"), format!("the other {others} have it")),
             );
         }
         let kinds = field["types"].as_object().into_iter().flatten();
@@ -349,7 +349,10 @@ mod tests {
                 "customer.address is \"7\"; it is \"EUR\" in the other 499",
                 "customer.address は \"7\" です。ほかの 499 件では \"EUR\" です",
             ],
-            ["customer.address is \"7\"; it is unlike the others", "customer.address は \"7\" です。ほかの値とは違います"],
+            [
+                "customer.address is \"7\"; it is unlike the others",
+                "customer.address は \"7\" です。ほかの値とは違います",
+            ],
         ];
         for (fields, [english, japanese]) in fields.iter().zip(words) {
             // n8n writes the number of an item into the context, or at the end of the message.
@@ -436,10 +439,7 @@ mod tests {
             ["Read: Item 1: a is null", "Write: a: 5 numbers, 4 texts (item 5: \"x\")"]
         );
         assert_eq!(found(json!({ "odd": many }))[3], "2 more findings");
-        assert_eq!(
-            found(json!({"odd": many, "truncated": {"reason": "9 more outliers."}}))[3],
-            "More findings"
-        );
+        assert_eq!(found(json!({"odd": many, "truncated": {"reason": "9 more outliers."}}))[3], "More findings");
         assert_eq!(
             plain(JA.success(&json!({"notes": ["n8n redacted the data."]}), &HashSet::new()).with(Vec::new())),
             [

@@ -58,6 +58,7 @@ function formatsOf(locale) {
     moment: new Intl.DateTimeFormat(locale, {
       year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
     }),
+    thisYear: new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' }),
     shortMoment: new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }),
     percents: new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
   };
@@ -107,17 +108,21 @@ export function bytes(n) {
   return formats.sizes[power].format(n);
 }
 
-/** An ISO time in the reader's date format; empty if there is none. */
+/** An ISO time in the reader's date format, without the year if it is obvious; empty if there is none. */
 export function time(iso) {
-  const date = new Date(iso ?? NaN);
-  return Number.isNaN(date.getTime()) ? '' : formats.moment.format(date);
+  return near(iso, formats.thisYear);
 }
 
-/** The same without seconds, and without the year if it is obvious. */
+/** The same without seconds. */
 export function minute(iso) {
+  return near(iso, formats.shortMoment);
+}
+
+/** A time within half a year in this format, and any other with its year. */
+function near(iso, format) {
   const date = new Date(iso ?? NaN);
   if (Number.isNaN(date.getTime())) return '';
-  return Math.abs(Date.now() - date) < 180 * 86_400_000 ? formats.shortMoment.format(date) : formats.moment.format(date);
+  return (Math.abs(Date.now() - date) < 180 * 86_400_000 ? format : formats.moment).format(date);
 }
 
 /** A fraction of 1, in percent. */
