@@ -13,7 +13,7 @@ export class List {
   /** The workflows of the executions that were listed, by id: names to choose from. */
   workflows = new Map();
   #body = h('tbody', {});
-  #running = h('p', { class: 'fine foot' });
+  #running = h('p', { class: 'fine look' });
   #foot = h('div', { class: 'foot', role: 'status' });
   #controller = new AbortController();
   #shown = null;
