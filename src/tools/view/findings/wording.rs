@@ -32,7 +32,7 @@ impl Wording {
         is_new.then(|| Sentence::default().text(format!("{before} {}", shorten(text, 400))))
     }
 
-    /// The item that a node was working on, and what is odd in it; if it is not known which, what is odd in all of them. `fields`: of
+    /// The item that a node was processing, with its outliers; if it is not known which, the outliers of all of them. `fields`: of
     /// the input.
     pub(super) fn items(self, node: &str, answer: &Value, fields: Option<&Value>) -> Vec<Sentence> {
         let total = known_source(answer).and_then(|source| source["total"].as_u64());
@@ -196,7 +196,7 @@ impl Wording {
         Some(Sentence::default().text(format!("{before} {reason}")))
     }
 
-    /// What is odd: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
+    /// An outlier: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
     fn odd(self, field: &Value, odd: &Value, items: Option<u64>) -> Sentence {
         let what = match odd["missing"] == true {
             true => self.locale.choose("がありません".to_owned(), "is missing".to_owned()),
