@@ -33,9 +33,14 @@ impl Word {
 }
 
 /// A name comes after every name that it is a prefix of.
-const WORDS: [Word; 28] = [
+const WORDS: [Word; 29] = [
     Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
     Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
+    Word::new(
+        "pass the id of another execution as with",
+        "add the id of another execution",
+        "enter the ID of another execution",
+    ),
     Word::of_terminal("offset: nextOffset", "--offset"),
     Word::of_terminal("nextOffset", "--offset"),
     Word::of_terminal("nextCursor", "--cursor"),
@@ -228,6 +233,10 @@ mod tests {
             "2 more fields: use path. Values were clipped: see the tabs of the node."
         );
         assert_eq!(page("There are more items: continue with offset: nextOffset."), "There are more items.");
+        assert_eq!(
+            page("Execution '2' names no workflow: pass the id of another execution as with."),
+            "Execution '2' names no workflow: enter the ID of another execution."
+        );
         assert_eq!(
             page("n8n's limit is met: ignoreDataSizeLimit: true requests it anyway."),
             "n8n's limit is met: the button here requests it anyway."

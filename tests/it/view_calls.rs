@@ -86,23 +86,23 @@ fn the_page_and_the_terminal_say_the_same_sentences() {
             &[
                 "POST https://h.example/a?token=[redacted]",
                 "Try: 1 run failed, too",
-                "Split: 2 items lead nowhere after the output “true”",
+                "Split: 2 items go nowhere: output “true” is not connected",
             ][..],
         ),
         (
             good,
             json!({"known": "Try\nSend"}),
             &[
-                "Try: 1 run failed, and it went on",
-                "Send: 1 run failed, and it went on",
-                "Split: 2 items lead nowhere after the output “true”",
+                "Try: 1 run failed, but the execution continued",
+                "Send: 1 run failed, but the execution continued",
+                "Split: 2 items go nowhere: output “true” is not connected",
             ],
         ),
         (
             redacted,
             json!({}),
             &[
-                "Nothing unusual was found. No node failed and went on, and every output with items leads on.",
+                "Nothing unusual was found. No node failed, and every output with items is connected.",
                 "Values were not examined. n8n redacted the data: the values of items are not included.",
             ],
         ),

@@ -76,7 +76,7 @@ inside('a failing execution opens with the node that failed, and every link stay
   assert.match(await frame.locator('.error-box').innerText(), /Create invoices: The service is receiving too many requests/);
   assert.match(await frame.locator('.node-view h2').innerText(), /Create invoices/);
   assert.deepEqual(host.sizes, [720]);
-  await frame.getByRole('link', { name: 'Odd values' }).click();
+  await frame.getByRole('link', { name: 'Outliers' }).click();
   await frame.locator('.fields, table').first().waitFor();
   await frame.getByRole('button', { name: 'Back', exact: true }).click();
   await frame.locator('.tabs [aria-current]', { hasText: 'Timeline' }).first().waitFor();
@@ -98,7 +98,7 @@ inside('the agent is asked about what is looked at', { tool: 'get_execution', gi
   const [{ role, content: [{ text }] }] = host.asked;
   assert.equal(role, 'user');
   assert.equal(text, `Look at execution ${FAILING} of n8n, node "Create invoices", input item 2. What happened there, what caused it, and how can it be fixed?`);
-  await frame.getByRole('button', { name: /Whole window/ }).click();
+  await frame.getByRole('button', { name: /Full window/ }).click();
   assert.deepEqual(host.modes, ['fullscreen']);
 });
 

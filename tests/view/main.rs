@@ -49,7 +49,11 @@ fn bodies() -> (PathBuf, HashMap<String, Vec<u8>>) {
     let mut executions: HashMap<_, _> = (1000..=1006).map(read).collect();
     // More than one page of the list.
     let (_, small) = support::fixtures::executions().into_iter().find(|(name, _)| name == "b_http_500").unwrap();
-    executions.extend((100..160).map(|id| (id.to_string(), small.clone())));
+    let mut small = support::fixtures::parse(&small);
+    // Failures are grouped if they are of the last days.
+    let now = json!(jiff::Timestamp::now().strftime("%FT%T.000Z").to_string());
+    (small["startedAt"], small["stoppedAt"]) = (now.clone(), now);
+    executions.extend((100..160).map(|id| (id.to_string(), small.to_string().into_bytes())));
     (bodies, executions)
 }
 

@@ -202,8 +202,7 @@ impl Source {
         origin: Origin,
     ) -> Result<String, Error> {
         let Some(workflow) = &header.workflow_id else {
-            let refusal =
-                format!("Execution '{id}' names no workflow: pass the execution to compare it with as 'with'.");
+            let refusal = format!("Execution '{id}' names no workflow: pass the id of another execution as with.");
             return Err(Error::FailedPrecondition(refusal));
         };
         let query = ListQuery {
@@ -224,8 +223,8 @@ impl Source {
         let found = ids.find(|found| found != id);
         found.ok_or_else(|| {
             Error::FailedPrecondition(format!(
-                "No successful execution of workflow '{workflow}' before execution '{id}' is stored: pass another \
-                 execution as 'with'."
+                "No successful execution of workflow '{workflow}' before execution '{id}' is stored: pass the \
+                 id of another execution as with."
             ))
         })
     }

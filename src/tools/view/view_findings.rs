@@ -27,7 +27,7 @@ arguments! {
         node_name: Option<Text> = "The node that ended the execution; none of one that succeeded.",
         said: Option<Text> = "What view_overview says of its error.",
         retry_of: Option<Text> = "The execution that it retries.",
-        known: Option<Text> = "Nodes, one in a line, whose odd values say nothing new.",
+        known: Option<Text> = "Nodes, one in a line, whose outliers say nothing new.",
         language: Option<Text> = "en or ja.",
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
     }

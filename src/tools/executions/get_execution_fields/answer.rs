@@ -304,10 +304,8 @@ fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
     }
     let odd = view.outliers.len().saturating_sub(limits.entries);
     if odd > 0 {
-        reasons.push(format!(
-            "{}: use nodeName to see those of one node.",
-            counted(odd, "more odd value", "more odd values")
-        ));
+        reasons
+            .push(format!("{}: use nodeName to see those of one node.", counted(odd, "more outlier", "more outliers")));
     }
     let splits = view.splits.len().min(MAX_SPLITS).saturating_sub(limits.entries);
     if splits > 0 {

@@ -63,7 +63,7 @@ impl Asked<'_> {
         })
     }
 
-    /// The item that the node was working on, and what is odd in what came in.
+    /// The item that the node was processing, and the outliers of its input.
     async fn items(&self, node: &str, answer: &Value) -> Vec<Sentence> {
         let fields = match source(answer) {
             Some(Source { node, run, output }) => {
@@ -82,7 +82,7 @@ impl Asked<'_> {
         self.wording.edited(&answer, retry_of)
     }
 
-    /// The odd values of all nodes, one for each item, and what divides their items, without the nodes of which the sentences about
+    /// The outliers of all nodes, one for each item, and how their items differ, without the nodes of which the sentences about
     /// the flow tell already.
     ///
     /// # Errors

@@ -55,8 +55,8 @@ impl Flow<'_> {
             true => ("{} ランも失敗しました", "{} run failed, too", "{} runs failed, too"),
             false => (
                 "{} ランが失敗し、そのまま続行しました",
-                "{} run failed, and it went on",
-                "{} runs failed, and it went on",
+                "{} run failed, but the execution continued",
+                "{} runs failed, but the execution continued",
             ),
         };
         let words = counted(self.locale, self.summary.failed_runs, ja, one, many);
@@ -69,8 +69,8 @@ impl Flow<'_> {
             self.locale,
             items.count,
             "{} 件が失敗し、そのまま続行しました:",
-            "{} item failed, and it went on:",
-            "{} items failed, and it went on:",
+            "{} item failed, but the execution continued:",
+            "{} items failed, but the execution continued:",
         );
         let first = &items.first;
         let to = json!({"run": first.run, "out": first.output, "item": first.item});
@@ -85,11 +85,12 @@ impl Flow<'_> {
         self.summary.unconnected.iter().filter(move |_| !is_filter).map(move |output| {
             let at = usize::try_from(*output).unwrap_or(usize::MAX);
             let items = outputs.get(at).copied().unwrap_or(if at == 0 { *items } else { 0 });
-            let (ja, one, many) = ("{} 件に行き先がありません", "{} item leads nowhere", "{} items lead nowhere");
+            let (ja, one, many) = ("{} 件に行き先がありません", "{} item goes nowhere", "{} items go nowhere");
             let words = counted(self.locale, items, ja, one, many);
             let label = labels.get(at).map_or_else(|| output.to_string(), |label| shorten(label, 30));
-            let after = self.locale.choose(format!("（出力「{label}」）"), format!("after the output “{label}”"));
-            self.name().link(words, place(name, &json!({ "out": output }))).text(format!(" {after}"))
+            let why =
+                self.locale.choose(format!("（出力「{label}」）"), format!(": output “{label}” is not connected"));
+            self.name().link(words, place(name, &json!({ "out": output }))).text(why)
         })
     }
 
@@ -147,14 +148,15 @@ mod tests {
         };
         let error = json!({"message": "no", "node": {"name": "Ends"}});
         let failed = summary(nodes.clone(), error);
-        let leads = "Leads: 2 items lead nowhere after the output “true”";
+        let leads = "Leads: 2 items go nowhere: output “true” is not connected";
         assert_eq!(said(&failed, Locale::En), ["Fails: 2 runs failed, too", leads]);
         assert_eq!(
             said(&failed, Locale::Ja),
-            ["Fails: 2 ランも失敗しました", "Leads: 2 件に行き先がありません （出力「true」）"]
+            ["Fails: 2 ランも失敗しました", "Leads: 2 件に行き先がありません（出力「true」）"]
         );
         let good = summary(nodes.clone(), Value::Null);
-        let went_on = ["Fails: 2 runs failed, and it went on", "Ends: 1 run failed, and it went on"];
+        let went_on =
+            ["Fails: 2 runs failed, but the execution continued", "Ends: 1 run failed, but the execution continued"];
         assert_eq!(said(&good, Locale::En), [&went_on[..], &[leads]].concat());
         for at in 10..16 {
             nodes[format!("More {at}")] = json!([run(at, false, 1)]);

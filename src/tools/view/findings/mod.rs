@@ -33,7 +33,7 @@ pub(super) struct Cause {
     /// Whether the workflow was edited since the last good run, or since the one that it retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited: Option<Sentence>,
-    /// Of a success: odd values, and what divides the items of a node.
+    /// Of a success: outliers, and how the items of a node differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<Sentence>,
     /// Of a success: that nothing was found, if so, and what was looked at.

@@ -27,12 +27,12 @@ impl Wording {
     /// What the other side said, unless it is known.
     pub(super) fn answered(self, error: &Value, said: &str) -> Option<Sentence> {
         let text = error["messages"][0].as_str()?;
-        let before = self.locale.choose("応答:", "It answered:");
+        let before = self.locale.choose("応答:", "Response:");
         let is_new = !text.is_empty() && !said.contains(text);
         is_new.then(|| Sentence::default().text(format!("{before} {}", shorten(text, 400))))
     }
 
-    /// The item that a node was working on, and what is odd in it; if it is not known which, what is odd in all of them. `fields`: of
+    /// The item that a node was processing, with its outliers; if it is not known which, the outliers of all of them. `fields`: of
     /// the input.
     pub(super) fn items(self, node: &str, answer: &Value, fields: Option<&Value>) -> Vec<Sentence> {
         let total = known_source(answer).and_then(|source| source["total"].as_u64());
@@ -43,10 +43,12 @@ impl Wording {
             Sentence::default().link(self.item_word(0, item), to)
         });
         let only = here.iter().map(|here| {
-            let of = number(total);
-            let words =
-                self.locale.choose(format!(" を処理中でした（全 {of} 件）"), format!(" was being worked on, of {of}"));
-            here.clone().text(words)
+            let (ja, one, many) = (
+                " を処理中でした（全 {} 件）",
+                " was being processed ({} item in total)",
+                " was being processed ({} items in total)",
+            );
+            here.clone().text(counted(self.locale, total, ja, one, many))
         });
         let only: Vec<_> = only.collect();
         let Some((Source { node: name, run, output }, fields)) = source(answer).zip(fields) else { return only };
@@ -61,8 +63,8 @@ impl Wording {
         let lines = odd().take(MOST).map(|field| {
             let at = field["odd"]["item"].as_u64().unwrap_or(0);
             let to = place(name, &json!({"run": run, "out": output, "item": at}));
-            let before = self.locale.choose("入力の中で普通と違う値: ", "Unusual in what came in: ");
-            let link = Sentence::default().text(before).link(self.item_word(run, at), to).text(" ");
+            let before = self.locale.choose("入力の外れ値: ", "Outlier in the input: ");
+            let link = Sentence::default().text(before).link(self.item_word(run, at), to).text(": ");
             link.then(self.odd(field, &field["odd"], Some(count)))
         });
         lines.collect()
@@ -94,11 +96,12 @@ impl Wording {
         let edited = match is_retried {
             true => (
                 "再試行元のあとにワークフローが編集されました ",
-                "The workflow was edited since the run that it retries ",
+                "The workflow has been edited since the run that it retries ",
             ),
-            false => {
-                ("前回の成功のあとにワークフローが編集されました ", "The workflow was edited since the last good run ")
-            }
+            false => (
+                "前回の成功のあとにワークフローが編集されました ",
+                "The workflow has been edited since the last good run ",
+            ),
         };
         let edited = self.locale.choose(edited.0, edited.1);
         let mut sentence = than(Sentence::default().strong(edited)).text(":");
@@ -111,7 +114,8 @@ impl Wording {
             sentence = sentence.text(format!(" +{}", names.len() - MOST));
         }
         if connections {
-            sentence = sentence.text(self.locale.choose(" 接続が違います。", " Connections differ."));
+            let before = if names.is_empty() { " " } else { ", " };
+            sentence = sentence.text(before).text(self.locale.choose("接続", "connections"));
         }
         let compare = self.locale.choose("比較", "Compare");
         Some(sentence.text(" · ").link(compare, json!({"view": "compare"})))
@@ -143,17 +147,15 @@ impl Wording {
         let name = one["nodeName"].as_str().unwrap_or_default();
         let (run, item) = (one["run"].as_u64().unwrap_or(0), one["item"].as_u64().unwrap_or(0));
         let to = place(name, &json!({"run": run, "out": one["output"].as_u64().unwrap_or(0), "item": item}));
-        let link = Sentence::default().strong(name).text(": ").link(self.item_word(run, item), to).text(" ");
+        let link = Sentence::default().strong(name).text(": ").link(self.item_word(run, item), to).text(": ");
         link.then(self.odd(one, one, None))
     }
 
-    /// That more is unusual; how much, unless the list is cut.
+    /// That there are more findings; how many, unless the list is cut.
     fn more(self, more: u64, is_cut: bool) -> Sentence {
         let words = match is_cut {
-            true => self.locale.choose("ほかの珍しい値", "More unusual values").to_owned(),
-            false => {
-                counted(self.locale, more, "ほかの珍しい値 {} 件", "{} more unusual value", "{} more unusual values")
-            }
+            true => self.locale.choose("ほかの外れ値", "More findings").to_owned(),
+            false => counted(self.locale, more, "ほか {} 件", "{} more finding", "{} more findings"),
         };
         Sentence::default().link(words, json!({"view": "odd"}))
     }
@@ -163,12 +165,12 @@ impl Wording {
         let found = self.locale.choose("普通と違う点は見つかりませんでした。", "Nothing unusual was found.");
         let looked = match saw_values {
             true => (
-                "失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっていて、ほとんどの値と違う値もありません。",
-                "No node failed and went on, every output with items leads on, and no value differs from almost all others.",
+                "失敗したノードはなく、アイテムのある出力はすべてつながっていて、外れ値もありません。",
+                "No node failed, every output with items is connected, and no value is an outlier.",
             ),
             false => (
-                "失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっています。",
-                "No node failed and went on, and every output with items leads on.",
+                "失敗したノードはなく、アイテムのある出力はすべてつながっています。",
+                "No node failed, and every output with items is connected.",
             ),
         };
         Sentence::default().strong(found).text(format!(" {}", self.locale.choose(looked.0, looked.1)))
@@ -194,7 +196,7 @@ impl Wording {
         Some(Sentence::default().text(format!("{before} {reason}")))
     }
 
-    /// What is odd: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
+    /// An outlier: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
     fn odd(self, field: &Value, odd: &Value, items: Option<u64>) -> Sentence {
         let what = match odd["missing"] == true {
             true => self.locale.choose("がありません".to_owned(), "is missing".to_owned()),
@@ -213,8 +215,7 @@ impl Wording {
         if odd["missing"] == true {
             let others = number(items.saturating_sub(field["missing"].as_u64().unwrap_or(0)));
             return Some(
-                self.locale
-                    .choose(format!("ほかの {others} 件にはあります"), format!("it is there in the other {others}")),
+                self.locale.choose(format!("ほかの {others} 件にはあります"), format!("the other {others} have it")),
             );
         }
         let kinds = field["types"].as_object().into_iter().flatten();
@@ -238,7 +239,7 @@ impl Wording {
                 ),
             );
         }
-        let unlike = self.locale.choose("ほかの値とは違います", "unlike the others");
+        let unlike = self.locale.choose("ほかの値とは違います", "it is unlike the others");
         field["type"].is_string().then(|| unlike.to_owned())
     }
 
@@ -341,14 +342,17 @@ mod tests {
                 "customer.address は null です。ほかの 499 件ではオブジェクトです",
             ],
             [
-                "customer.address is missing; it is there in the other 499",
+                "customer.address is missing; the other 499 have it",
                 "customer.address がありません。ほかの 499 件にはあります",
             ],
             [
                 "customer.address is \"7\"; it is \"EUR\" in the other 499",
                 "customer.address は \"7\" です。ほかの 499 件では \"EUR\" です",
             ],
-            ["customer.address is \"7\"; unlike the others", "customer.address は \"7\" です。ほかの値とは違います"],
+            [
+                "customer.address is \"7\"; it is unlike the others",
+                "customer.address は \"7\" です。ほかの値とは違います",
+            ],
         ];
         for (fields, [english, japanese]) in fields.iter().zip(words) {
             // n8n writes the number of an item into the context, or at the end of the message.
@@ -365,10 +369,10 @@ mod tests {
         let other = plain(EN.items("Send", &failed(&json!({"message": "no [item] [7]"}), 500), Some(&fields[0])));
         assert_eq!(
             other,
-            ["Unusual in what came in: Item 287 customer.address is null; it is an object in the other 499"]
+            ["Outlier in the input: Item 287: customer.address is null; it is an object in the other 499"]
         );
         let alone = |wording: Wording| plain(wording.items("Send", &failed(&json!({}), 1), None));
-        assert_eq!(alone(EN), ["Item 0 was being worked on, of 1"]);
+        assert_eq!(alone(EN), ["Item 0 was being processed (1 item in total)"]);
         assert_eq!(alone(JA), ["アイテム 0 を処理中でした（全 1 件）"]);
         assert_eq!(plain(EN.items("Send", &failed(&json!({"context": {"itemIndex": 9}}), 2), None)), [""; 0]);
     }
@@ -382,14 +386,14 @@ mod tests {
         for (retry_of, english, japanese, alike) in [
             (
                 None,
-                "The workflow was edited since the last good run #7: Send Connections differ. · Compare",
-                "前回の成功のあとにワークフローが編集されました #7: Send 接続が違います。 · 比較",
+                "The workflow has been edited since the last good run #7: Send, connections · Compare",
+                "前回の成功のあとにワークフローが編集されました #7: Send, 接続 · 比較",
                 "The workflow is the same as in the last good run #7",
             ),
             (
                 Some("7"),
-                "The workflow was edited since the run that it retries #7: Send Connections differ. · Compare",
-                "再試行元のあとにワークフローが編集されました #7: Send 接続が違います。 · 比較",
+                "The workflow has been edited since the run that it retries #7: Send, connections · Compare",
+                "再試行元のあとにワークフローが編集されました #7: Send, 接続 · 比較",
                 "The workflow is the same as in the run that it retries #7",
             ),
         ] {
@@ -408,11 +412,11 @@ mod tests {
             let cause = EN.success(&answer, &HashSet::from(["Told".to_owned()]));
             plain(cause.with(Vec::new()))
         };
-        let flow = "No node failed and went on, and every output with items leads on.";
+        let flow = "No node failed, and every output with items is connected.";
         assert_eq!(
             found(json!({"items": 3, "odd": []})),
             [
-                "Nothing unusual was found. No node failed and went on, every output with items leads on, and no value differs from almost all others."
+                "Nothing unusual was found. No node failed, every output with items is connected, and no value is an outlier."
             ]
         );
         for (answer, unseen) in [
@@ -432,17 +436,14 @@ mod tests {
             found(
                 json!({"odd": [odd("Told", 1), odd("Read", 1), odd("Read", 1)], "splits": [split("Told"), split("Write")]})
             ),
-            ["Read: Item 1 a is null", "Write: a: 5 numbers, 4 texts (item 5: \"x\")"]
+            ["Read: Item 1: a is null", "Write: a: 5 numbers, 4 texts (item 5: \"x\")"]
         );
-        assert_eq!(found(json!({ "odd": many }))[3], "2 more unusual values");
-        assert_eq!(
-            found(json!({"odd": many, "truncated": {"reason": "9 more odd values."}}))[3],
-            "More unusual values"
-        );
+        assert_eq!(found(json!({ "odd": many }))[3], "2 more findings");
+        assert_eq!(found(json!({"odd": many, "truncated": {"reason": "9 more outliers."}}))[3], "More findings");
         assert_eq!(
             plain(JA.success(&json!({"notes": ["n8n redacted the data."]}), &HashSet::new()).with(Vec::new())),
             [
-                "普通と違う点は見つかりませんでした。 失敗したまま続行したノードはなく、アイテムのある出力はすべてつながっています。",
+                "普通と違う点は見つかりませんでした。 失敗したノードはなく、アイテムのある出力はすべてつながっています。",
                 "値は調べていません。 n8n redacted the data."
             ]
         );

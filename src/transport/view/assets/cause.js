@@ -5,7 +5,8 @@ import { format, to } from './address.js';
 import { call } from './api.js';
 import { clip, data, fill, h, shown } from './dom.js';
 import { Prove } from './prove.js';
-import { language, number, t } from './words.js';
+import { waits, waitsForCall } from './head.js';
+import { duration, language, number, t } from './words.js';
 
 export class Cause {
   #controller = new AbortController();
@@ -18,7 +19,7 @@ export class Cause {
     // A button that looks for more, or what went wrong with that.
     this.offer = h('div', {});
     this.prove = new Prove(overview.id);
-    this.element = h('div', {}, this.#error(), this.found, this.offer);
+    this.element = h('div', {}, this.#error(), this.#waits(), this.found, this.offer);
     this.#showFindings({});
   }
 
@@ -50,7 +51,7 @@ export class Cause {
 
   async #read(asked) {
     this.element.classList.add('looking');
-    fill(this.offer, !asked.nodeName && h('p', { class: 'fine' }, t('looking')));
+    fill(asked.nodeName ? this.more : this.offer, h('p', { class: 'fine' }, t(asked.nodeName ? 'lookingForCause' : 'looking')));
     try {
       const parameters = { id: this.overview.id, language: language(), ...asked };
       const found = await call('view_findings', parameters, { signal: this.#controller.signal });
@@ -60,6 +61,7 @@ export class Cause {
       if (asked.nodeName && this.server.proof && !this.server.execution) await this.#offerProof();
     } catch (error) {
       if (error.name === 'AbortError') return;
+      fill(this.more);
       fill(this.offer, h('div', { class: 'notice failed', role: 'alert' },
         h('p', {}, t('notExaminedFurther'), ' ', shown(error.message)),
         button('tryAgain', () => this.#read(asked))));
@@ -88,7 +90,7 @@ export class Cause {
     const { nodeName, name, message, description, httpCode } = error;
     const kinds = [name, httpCode && `HTTP ${httpCode}`].filter(Boolean);
     const ran = this.#ran(nodeName);
-    return h('section', { class: 'error-box', 'aria-label': t('error') },
+    return h('section', { class: 'box error-box', 'aria-label': t('error') },
       h('p', { class: 'what' },
         nodeName && (ran ? h('a', { ...to({ node: nodeName, tab: 'error' }) }, data(nodeName, 80)) : h('strong', {}, data(nodeName, 80))),
         nodeName && ': ',
@@ -96,6 +98,17 @@ export class Cause {
         h('span', { class: 'fine' }, kinds.map((part, i) => [i ? ' · ' : '', data(part, 80)]))),
       description && h('p', {}, data(clip(description, 600), 700)),
       this.more, this.prove.element);
+  }
+
+  /** Where it waits, until when, and how long that is from now. */
+  #waits() {
+    const { execution: { status, waitTill }, nodes } = this.overview;
+    if (status !== 'waiting' || !waitTill) return null;
+    const node = nodes.findLast((one) => one.status === 'waiting');
+    const left = waitsForCall(waitTill) ? 0 : Date.parse(waitTill) - Date.now();
+    return h('p', { class: 'box waiting-box' },
+      node && [h('a', { ...to({ node: node.nodeName }) }, data(node.nodeName, 80)), ': '], waits(waitTill),
+      left > 0 && h('span', { class: 'fine' }, ` · ${t('waitsIn', { time: duration(left) })}`));
   }
 
   #showMore({ request, answered, items = [], edited }) {
@@ -112,7 +125,7 @@ export class Cause {
     const list = [...findings, ...odd];
     const heading = t(execution.status === 'success' ? 'succeededBut' : 'unusual');
     fill(this.found,
-      list.length > 0 && h('section', { class: 'finding-box', 'aria-label': t('unusual') },
+      list.length > 0 && h('section', { class: 'box finding-box', 'aria-label': t('unusual') },
         h('h2', {}, heading),
         h('ul', { class: 'found' }, list.map((one) => h('li', {}, sentence(one))))),
       !list.length && nothing && h('p', { class: 'fine nothing-unusual' }, sentence(nothing)),

@@ -3,7 +3,7 @@
 import { place, to } from './address.js';
 import { clip, data, h, nothing, remarks, unseen } from './dom.js';
 import { Loader } from './loading.js';
-import { count, number, t } from './words.js';
+import { count, named, number, t } from './words.js';
 
 const TOKENS = 20_000;
 
@@ -68,15 +68,15 @@ export class Fields {
 }
 
 /** The kinds of a field: one name, or pairs of a name and a number. */
-function kinds(type) {
-  if (typeof type === 'string') return type;
+export function kinds(type) {
+  if (typeof type === 'string') return named('kind', type);
   const list = Array.isArray(type) ? type : Object.entries(type ?? {});
-  return list.map((entry) => (Array.isArray(entry) ? `${entry[0]} ${number(entry[1])}` : String(entry))).join(', ');
+  return list.map((entry) => (Array.isArray(entry) ? `${named('kind', entry[0])} ${number(entry[1])}` : named('kind', entry))).join(', ');
 }
 
 function values({ values: list, min, max, minLength, maxLength, distinct, example }, present) {
   if (list) {
-    return h('ul', { class: 'bars' }, list.map(([value, n]) => h('li', {},
+    return h('ul', { class: 'bars' }, list.toSorted(([, one], [, other]) => other - one).map(([value, n]) => h('li', {},
       h('span', { class: 'value' }, data(literal(value), 60)),
       meter(n / Math.max(1, present)),
       h('span', { class: 'number' }, number(n)))));

@@ -4,7 +4,7 @@ import { to } from './address.js';
 import { h, shown, svg } from './dom.js';
 import { HEIGHT, Routes, WIDTH } from './route.js';
 import { statusWord } from './status.js';
-import { count, number, t } from './words.js';
+import { compact, count, number, t } from './words.js';
 
 /** Converts n8n's node position: its square is 96 wide, ours is wider. */
 const SHIFT = (WIDTH - 96) / 2;
@@ -184,7 +184,7 @@ export class Graph {
     return wires.map(({ route, items, part }) => part
       ? svg('path', { class: 'wire part', d: route.d })
       : svg('g', { class: items ? 'wire full' : 'wire', 'aria-hidden': 'true' },
-        svg('path', { d: route.d }), items > 0 && svg('text', this.routes.label(route, number(items)), number(items))));
+        svg('path', { d: route.d }), items > 0 && svg('text', this.routes.label(route, compact(items)), compact(items))));
   }
 
   #wire([from, output, to, , type]) {
@@ -224,7 +224,7 @@ export class Graph {
       const [x, y] = this.#leaves(nodeName, output);
       return svg('g', { class: 'nowhere', 'aria-hidden': 'true' },
         svg('path', { d: `M${x} ${y}h22` }), svg('circle', { cx: x + 27, cy: y, r: 5 }),
-        svg('text', { x: x + 37, y: y + 4 }, number(this.#flow(nodeName, output))));
+        svg('text', { x: x + 37, y: y + 4 }, compact(this.#flow(nodeName, output))));
     });
   }
 

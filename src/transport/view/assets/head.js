@@ -4,14 +4,14 @@ import { format, to } from './address.js';
 import { copyButton } from './copy.js';
 import { data, h, shown } from './dom.js';
 import { badge } from './status.js';
-import { bytes, count, duration, t, time } from './words.js';
+import { bytes, count, duration, named, t, time } from './words.js';
 
 /** The most executions that a header links to. */
 const CHILDREN = 20;
 
 /** The header, for `view_overview`'s answer and what the server said about itself. */
 export function head({ execution, nodes, moreNodes = 0 }, server) {
-  const { id, workflowId, workflowName, status, mode, startedAt, waitTill, items, tooLarge } = execution;
+  const { id, workflowId, workflowName, status, mode, startedAt, items, tooLarge } = execution;
   return h('div', { class: 'head' },
     h('div', { class: 'title' },
       h('h1', {}, data(workflowName || workflowId || (id ? `#${id}` : t('savedExecution')))),
@@ -22,10 +22,9 @@ export function head({ execution, nodes, moreNodes = 0 }, server) {
         external(execution, server), !server.controls && copyButton(t('copyLink'), () => location.href))),
     h('ul', { class: 'facts' }, [
       id && h('span', { class: 'number' }, `#${id}`),
-      mode && h('span', {}, shown(mode)),
+      mode && h('span', {}, shown(named('mode', mode))),
       startedAt && h('time', { datetime: startedAt }, time(startedAt)),
       execution.duration !== null && h('span', { class: 'number' }, duration(execution.duration)),
-      waitTill && h('span', {}, waits(waitTill)),
       !tooLarge && h('span', { class: 'number' }, count('nodesRan', nodes.length + moreNodes)),
       !tooLarge && h('span', { class: 'number' }, count('items', items)),
       execution.bytes && h('span', { class: 'number' }, t('storedSize', { size: bytes(execution.bytes) })),
@@ -41,9 +40,14 @@ function external({ id, workflowId }, { n8nUrl }) {
   return h('a', { class: 'button', href, rel: 'noopener noreferrer', target: '_blank' }, t('openInN8n'), ' ↗');
 }
 
-/** Until when an execution waits; n8n writes the year 3000 for one that waits for a call. */
+/** Until when an execution waits. */
 export function waits(till) {
-  return till.startsWith('3000-01-01') ? t('waitsForCall') : t('waitsUntil', { till: time(till) });
+  return waitsForCall(till) ? t('waitsForCall') : t('waitsUntil', { till: time(till) });
+}
+
+/** n8n writes the year 3000 for one that waits for a call. */
+export function waitsForCall(till) {
+  return till.startsWith('3000-01-01');
 }
 
 function relatives({ parentExecution, retryOf, retrySuccessId }, nodes, server) {

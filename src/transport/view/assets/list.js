@@ -5,7 +5,7 @@ import { call } from './api.js';
 import { chooses, data, fill, h, refill, shown, svg } from './dom.js';
 import { STATUSES, badge, statusWord } from './status.js';
 import { waits } from './head.js';
-import { bytes, count, duration, t, time } from './words.js';
+import { bytes, count, duration, named, t, time } from './words.js';
 
 const PAGE = 50;
 
@@ -13,7 +13,7 @@ export class List {
   /** The workflows of the executions that were listed, by id: names to choose from. */
   workflows = new Map();
   #body = h('tbody', {});
-  #running = h('p', { class: 'fine' });
+  #running = h('p', { class: 'fine look' });
   #foot = h('div', { class: 'foot', role: 'status' });
   #controller = new AbortController();
   #shown = null;
@@ -174,7 +174,7 @@ export class List {
     bytes: size,
   }) {
     const relations = [
-      mode && shown(mode),
+      mode && shown(named('mode', mode)),
       retryOf && `${t('retryOf')} #${shown(retryOf)}`,
       retrySuccessId && `${t('retriedBy')} #${shown(retrySuccessId)}`,
       waitTill && waits(waitTill),

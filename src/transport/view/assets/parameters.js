@@ -3,6 +3,7 @@
 import { copyButton } from './copy.js';
 import { data, h, shown } from './dom.js';
 import { jsonWithTools } from './json.js';
+import { kinds } from './fields.js';
 import { Loader } from './loading.js';
 import { count, number, t } from './words.js';
 
@@ -14,7 +15,7 @@ export class Parameters {
     this.found = h('div', {});
     this.loader = new Loader(this.found);
     this.element = h('div', { class: 'pad' }, this.found,
-      curl && h('p', {}, copyButton(t('copyCurl'), () => curl), h('span', { class: 'fine' }, ' ', t('withoutSecrets'))),
+      curl && h('p', { class: 'look' }, copyButton(t('copyCurl'), () => curl)),
       jsonWithTools(parameters ?? {}));
   }
 
@@ -36,13 +37,13 @@ export class Parameters {
 function problemView({ rule, severity, parameter, reference, items, have, types, near, detail, times = 1 }) {
   const facts = [
     items !== undefined && have !== undefined && t('inItems', { have: number(have), items: number(items) }),
-    types && Object.entries(types).map(([kind, n]) => `${kind} ${number(n)}`).join(', '),
+    types && kinds(types),
     near && t('meant', { near }),
     times > 1 && `×${number(times)}`,
   ].filter(Boolean);
   return h('li', { class: severity },
     h('strong', {}, t(`rule.${rule}`)), reference && [' ', h('code', {}, data(reference, 120))],
     facts.length > 0 && ` ${facts.join(' · ')}`,
-    parameter && h('span', { class: 'fine' }, ' ', shown(parameter)),
+    parameter && h('span', { class: 'fine' }, ' · ', shown(parameter.replace(/^\//, ''))),
     detail && h('p', { class: 'fine' }, shown(detail)));
 }

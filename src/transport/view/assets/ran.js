@@ -23,10 +23,11 @@ export class Ran {
   update() {
     if (this.asked) return;
     this.asked = true;
-    this.loader.load('describe_execution', { id: this.id, maxTokens: TOKENS }, ({ nodes = [], notRun = [], ...answer }) => [
+    this.loader.load('describe_execution', { id: this.id, maxTokens: TOKENS }, ({ nodes = [], notRun = [], error: ended, ...answer }) => [
       nodes.length ? remarks(answer) : nothing(answer, t('nothingRan')),
       nodes.length > 0 && h('ol', { class: 'path' },
-        nodes.map((node) => (typeof node === 'string' ? h('li', {}, data(node, 200)) : step(node)))),
+        nodes.map((node) => (typeof node === 'string' ? h('li', {}, data(node, 200))
+          : step(node.node === ended?.nodeName ? { ...node, error: ended.message } : node)))),
       notRun.length > 0 && h('p', { class: 'fine' }, t('didNotRunThese'), ' ', notRun.map((name, i) => [i ? ', ' : '', data(name, 80)])),
     ]);
   }
@@ -62,12 +63,12 @@ function step({
     unusual({ status, ...rest }),
     does && h('pre', { class: 'does', tabindex: '0', 'aria-label': t('does') }, shown(does)),
     (values.length > 0 || together.length > 0) && h('ul', { class: 'values' },
-      [...values, ...together].map((line) => h('li', {}, data(line, 400)))),
+      [...values.map(distribution), ...together].map((line) => h('li', {}, data(line, 400)))),
     input !== undefined && folded(t('input'), input),
     sample !== undefined && (typeof sample === 'string' ? h('p', { class: 'fine' },
       t('sample'),
       ': ',
-      data(sample, 120)) : folded(t('sample'), sample)),
+      data(sample.startsWith('as ') ? t('sameSample', { node: sample.slice(3) }) : sample, 120)) : folded(t('sample'), sample)),
     subExecutions.length > 0 && h('p', {},
       t('startedThese'),
       subExecutions.map((id) => [' ', /^\d+$/.test(id) ? h('a', { href: format({ id }) }, `#${id}`) : data(id, 40)])));
@@ -75,6 +76,20 @@ function step({
 
 function folded(name, value) {
   return h('details', {}, h('summary', {}, name), json(value));
+}
+
+/** The tool's line about a field, `status: paid 29819, open 10139`, as a person reads it. */
+function distribution(line) {
+  const [path, ...facts] = line.split(': ');
+  return `${path}: ${facts.join(': ').split(', ').map(fact).join(', ')}`;
+}
+
+function fact(text) {
+  const [, least, most] = /^(\S+) to (\S+)$/.exec(text) ?? [];
+  if (least) return `${least} – ${most}`;
+  const [, value, n] = /^(?!in \d+ of )(.+) (\d+)$/.exec(text) ?? [];
+  if (value) return `${value} (${number(Number(n))})`;
+  return text.startsWith('always ') ? t('always', { value: text.slice(7) }) : text;
 }
 
 /** Items in and out: `1,500 → kept 496, discarded 1,004`. */

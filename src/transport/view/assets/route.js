@@ -80,7 +80,10 @@ export class Routes {
     const isOther = ([px, py, other]) => other !== line && isInside([px, py]);
     for (const key of cells(box)) cost += (this.#cells.get(key) ?? []).filter(isOther).length;
     cost += 10 * this.#labels.filter(([lx, ly, wide]) => Math.abs(lx - x) < (wide + width) / 2 + 4 && Math.abs(ly - y) < height + 2).length;
-    return cost + 20 * this.#boxes.filter((node) => overlaps(node, box)).length;
+    // A node covers what is under it.
+    const hidden = this.#boxes.filter((node) => overlaps(node, box))
+      .map(({ x: left }) => Math.min(box[2], left + WIDTH) - Math.max(box[0], left));
+    return cost + hidden.reduce((sum, wide) => sum + 4 * wide, 0);
   }
 
   #isFree(curve, ends) {

@@ -4,7 +4,7 @@ import { go, place, to } from './address.js';
 import { data, fill, h, nothing, remarks, shown } from './dom.js';
 import { scroll } from './fields.js';
 import { Loader } from './loading.js';
-import { count, number, t } from './words.js';
+import { count, named, number, t } from './words.js';
 
 const LIMIT = 100;
 const TOKENS = 12_000;
@@ -87,7 +87,7 @@ export class Search {
       h('label', {}, t('condition'), h('select', { name: 'condition' },
         option('', t('anyValue'), condition),
         WITH_VALUE.map((name) => option(name, t(`condition.${name}`), condition)),
-        KINDS.map((name) => option(name, t('isKind', { kind: name }), condition)))),
+        KINDS.map((name) => option(name, t('isKind', { kind: named('kind', name) }), condition)))),
       h('label', {}, t('value'), h('input', { name: 'value', value: value ?? '', size: '10', autocomplete: 'off' })),
       h('label', {}, t('node'), h('select', { name: 'within' },
         option('', t('allNodes'), within), this.nodes.map(({ nodeName }) => option(nodeName, shown(nodeName.slice(0, 60)), within)))),

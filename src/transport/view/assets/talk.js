@@ -75,12 +75,17 @@ export class Talk {
         h('a', { ...to(place(turn.node, { run: turn.run })) }, data(turn.node, 80)),
         h('span', { class: 'fine number' }, ` ${t('startsAt', { at: instant(turn.start - this.start, 1) })} · ${duration(turn.ms)}`)),
       body, inside);
-    const shownTurn = { ...turn, kind, told: this.#told[turn.node] ?? {}, body, inside };
+    const shownTurn = { ...turn, kind, told: this.#told[turn.node] ?? {}, body, inside, usage: [] };
     this.#turns.set(JSON.stringify([turn.node, turn.run]), shownTurn);
     fill(body, said(shownTurn));
     (caller?.inside ?? this.list).append(element);
     if (!caller) return;
     caller.inside.hidden = false;
+    const usage = usageOf(turn.output);
+    if (usage) {
+      caller.usage.push(usage);
+      fill(caller.body, said(caller));
+    }
     // The first call of its model knows what an agent was really asked.
     if (kind === 'ai_languageModel' && caller.messages === undefined) {
       caller.messages = textOf(turn.input?.messages ?? turn.input) ?? '';
@@ -94,7 +99,7 @@ function kindWord(kind) {
   return t(`talk.${known.includes(kind) ? kind : 'other'}`);
 }
 
-function said({ kind, messages, told, input, output, continues, error }) {
+function said({ kind, messages, told, input, output, continues, error, usage }) {
   const failed = error !== undefined && h('p', { class: 'bad' }, data(error || t('error'), TEXT));
   if (kind === 'ai_languageModel') return [...model(input, output, continues), failed];
   if (kind !== 'agent') return [part(t('calledWith'), input?.query ?? input), part(t('returned'), output?.response ?? output), failed];
@@ -102,20 +107,32 @@ function said({ kind, messages, told, input, output, continues, error }) {
     told.text,
     'Human',
     messages);
-  return [template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), output?.output ?? output), failed];
+  const all = usage.length > 1 && h('p', { class: 'fine number' }, t('allTokens', { tokens: tokens(usage) }));
+  return [template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), output?.output ?? output), all, failed];
 }
 
 /** A call of a model: its messages since the call before, the answer, and the tokens that n8n counted. */
 function model(asked, answered, continues) {
   const generation = answered?.response?.generations?.[0]?.[0];
   const wants = generation?.generationInfo?.finish_reason === 'tool_calls';
-  const usage = answered?.tokenUsage ?? answered?.tokenUsageEstimate;
-  const tokens = usage && t('tokens', { of: number(usage.promptTokens ?? 0), made: number(usage.completionTokens ?? 0) });
+  const usage = usageOf(answered);
   return [
     part(continues ? t('newMessages') : t('prompt'), textOf(asked?.messages ?? asked)),
     generation && wants && !generation.text ? h('p', { class: 'fine' }, t('asksForTool')) : part(t('answer'), generation?.text ?? answered),
-    usage && h('p', { class: 'fine number' }, tokens, answered?.tokenUsage ? '' : ` ${t('estimated')}`),
+    usage && h('p', { class: 'fine number' }, tokens([usage])),
   ];
+}
+
+/** The tokens of a call of a model, as n8n counted or estimated them. */
+function usageOf(answered) {
+  const { tokenUsage, tokenUsageEstimate } = answered ?? {};
+  return tokenUsage ?? (tokenUsageEstimate && { ...tokenUsageEstimate, isEstimate: true });
+}
+
+function tokens(usage) {
+  const sum = (member) => number(usage.reduce((total, one) => total + (one[member] ?? 0), 0));
+  const words = t('tokens', { of: sum('promptTokens'), made: sum('completionTokens') });
+  return usage.some(({ isEstimate }) => isEstimate) ? `${words} ${t('estimated')}` : words;
 }
 
 function textOf(messages) {

@@ -232,7 +232,7 @@ export class Waterfall {
   }
 
   #row(context, node, top) {
-    const { good, bad, select } = this.colours;
+    const { good, bad, select, waiting } = this.colours;
     const [from, to] = this.range;
     const chosen = node.nodeName === this.#state.node;
     const failed = [];
@@ -247,7 +247,7 @@ export class Waterfall {
       // Bars that combine runs with pauses are paler, the more pause they contain.
       const busy = bar[RUNS] > 1 ? bar[MS] / Math.max(1, bar[TO] - bar[FROM]) : 1;
       context.globalAlpha = 0.4 + 0.6 * Math.min(1, busy);
-      context.fillStyle = good;
+      context.fillStyle = node.status === 'waiting' && bar[RUN] + bar[RUNS] >= node.runs ? waiting : good;
       box(context, x, top + 10, width, ROW - 20);
     }
     context.globalAlpha = 1;
@@ -382,7 +382,7 @@ function colours(element) {
   const style = getComputedStyle(element);
   const value = (name) => style.getPropertyValue(name).trim();
   return {
-    good: value('--success-bar'), bad: value('--error-bar'), onBad: value('--on-error-bar'), grid: value('--line'), label: value('--quiet'),
+    good: value('--success-bar'), bad: value('--error-bar'), onBad: value('--on-error-bar'), waiting: value('--waiting'), grid: value('--line'), label: value('--quiet'),
     select: value('--focus'), inside: value('--on-bar'), font: `12px ${style.fontFamily}`,
   };
 }

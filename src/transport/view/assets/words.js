@@ -29,6 +29,11 @@ export function count(key, n) {
   return t(n === 1 && words[`${key}.one`] ? `${key}.one` : key, { n: number(n) });
 }
 
+/** n8n's name for a kind of something (`mode.webhook`, `kind.string`) in words; the name itself where there are none. */
+export function named(group, name) {
+  return words[`${group}.${name}`] ?? name;
+}
+
 /** How many executions could not be read, for whatever reasons; `false` if none. */
 export function unread(reasons = {}) {
   const n = Object.values(reasons).reduce((sum, one) => sum + one, 0);
@@ -41,16 +46,19 @@ function formatsOf(locale) {
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: digits });
   return {
     plain: new Intl.NumberFormat(locale, { maximumFractionDigits: 3 }),
+    compact: new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }),
     small: new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }),
     smallest: new Intl.NumberFormat(locale, { notation: 'scientific', maximumSignificantDigits: 4 }),
     milliseconds: unit('millisecond', 0, 'narrow'),
     seconds: [0, 1, 2, 3].map((digits) => unit('second', digits, 'narrow')),
     minutes: unit('minute', 0, 'narrow'),
     hours: unit('hour', 0, 'narrow'),
+    days: unit('day', 0, 'narrow'),
     sizes: ['byte', 'kilobyte', 'megabyte', 'gigabyte'].map((name) => unit(name, 1, 'short')),
     moment: new Intl.DateTimeFormat(locale, {
       year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
     }),
+    thisYear: new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' }),
     shortMoment: new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }),
     percents: new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
   };
@@ -65,14 +73,21 @@ export function number(n) {
   return (size >= 0.001 ? formats.plain : size >= 1e-6 ? formats.small : formats.smallest).format(n);
 }
 
-/** Milliseconds as n8n writes them: 294ms, 23.6s, 9m 16s. */
+/** A number where there is little room: 1.2M. */
+export function compact(n) {
+  return n < 1_000_000 ? number(n) : formats.compact.format(n);
+}
+
+/** Milliseconds as n8n writes them: 294ms, 23.6s, 9m 16s; above two days, 6d 16h. */
 export function duration(ms) {
   if (ms === null || ms === undefined) return '';
   if (ms < 1000) return formats.milliseconds.format(ms);
   if (ms < 59_950) return formats.seconds[ms < 10_000 ? 2 : 1].format(ms / 1000);
   const total = Math.round(ms / 1000);
   if (total < 3600) return `${formats.minutes.format(Math.floor(total / 60))} ${formats.seconds[0].format(total % 60)}`;
-  return `${formats.hours.format(Math.floor(total / 3600))} ${formats.minutes.format(Math.floor((total % 3600) / 60))}`;
+  const hours = Math.floor(total / 3600);
+  if (hours < 48) return `${formats.hours.format(hours)} ${formats.minutes.format(Math.floor((total % 3600) / 60))}`;
+  return `${formats.days.format(Math.floor(hours / 24))} ${formats.hours.format(hours % 24)}`;
 }
 
 /** A point of a time axis whose marks are `step` ms apart. */
@@ -80,7 +95,7 @@ export function instant(ms, step) {
   if (ms === 0) return '0';
   if (step < 1 || ms < 1000) return formats.milliseconds.format(ms);
   if (ms < 60_000) return formats.seconds[step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3].format(ms / 1000);
-  return duration(ms);
+  return step % 60_000 || ms >= 3_600_000 ? duration(ms) : formats.minutes.format(ms / 60_000);
 }
 
 /** A size in the largest unit that leaves a number above 1. */
@@ -93,17 +108,21 @@ export function bytes(n) {
   return formats.sizes[power].format(n);
 }
 
-/** An ISO time in the reader's date format; empty if there is none. */
+/** An ISO time in the reader's date format, without the year if it is obvious; empty if there is none. */
 export function time(iso) {
-  const date = new Date(iso ?? NaN);
-  return Number.isNaN(date.getTime()) ? '' : formats.moment.format(date);
+  return near(iso, formats.thisYear);
 }
 
-/** The same without seconds, and without the year if it is obvious. */
+/** The same without seconds. */
 export function minute(iso) {
+  return near(iso, formats.shortMoment);
+}
+
+/** A time within half a year in this format, and any other with its year. */
+function near(iso, format) {
   const date = new Date(iso ?? NaN);
   if (Number.isNaN(date.getTime())) return '';
-  return Math.abs(Date.now() - date) < 180 * 86_400_000 ? formats.shortMoment.format(date) : formats.moment.format(date);
+  return (Math.abs(Date.now() - date) < 180 * 86_400_000 ? format : formats.moment).format(date);
 }
 
 /** A fraction of 1, in percent. */
