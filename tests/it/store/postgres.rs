@@ -380,10 +380,16 @@ fn a_value_is_looked_for_on_the_server() {
     // Another program escapes it differently.
     let spelled = flatten_data(&noted(31, "order 4711")).replace("order 4711", "\\u006frder 4711");
     save_both(&postgres, &sqlite, &noted(31, ""), &noted(31, "")["workflowData"].to_string(), &spelled);
-    // Without data, and damaged before the first run.
-    for (id, text) in
-        [(32, "[]"), (33, r#"[{"resultData":"1"},{"#), (34, r#"[{"version":7},{"startTime":1}]"#), (35, "")]
-    {
+    // Without data, damaged before the first run, and cut off after it.
+    let whole = flatten_data(&noted(36, ""));
+    for (id, text) in [
+        (32, "[]"),
+        (33, r#"[{"resultData":"1"},{"#),
+        (34, r#"[{"version":7},{"startTime":1}]"#),
+        (35, ""),
+        (36, &whole[..whole.len() - 1000]),
+        (37, &whole[..whole.len() - 1]),
+    ] {
         save_both(&postgres, &sqlite, &noted(id, ""), &noted(id, "")["workflowData"].to_string(), text);
     }
     let cases: [&[&str]; 9] = [
@@ -405,7 +411,7 @@ fn a_value_is_looked_for_on_the_server() {
     let ids: Vec<_> = found["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(
         (ids, &found["data"]["notSearched"]),
-        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 8, "noData": 1, "unreadable": 3}))
+        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 8, "noData": 1, "unreadable": 5}))
     );
     // The texts take 6 MB, and nothing of those without it is sent.
     let proxy = Proxy::start(postgres.url(), 2_000_000, usize::MAX);
