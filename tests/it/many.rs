@@ -509,10 +509,15 @@ fn what_was_not_searched_is_counted_by_its_reason() {
     store.save_row(&connection, &execution(10, "aaaaaaaa"));
     store.save_data(&connection, 10, "{}", "[]");
     // Cut off after the runs, in the database and in a bundle.
-    let whole = crate::support::n8n_store::flatten_data(&execution(11, "aaaaaaaa"));
-    store.save_row(&connection, &execution(11, "aaaaaaaa"));
+    let long = |id: u64| {
+        let mut body = execution(id, "aaaaaaaa");
+        body["data"]["resultData"]["runData"]["A call"][0]["data"]["main"][0][1]["json"]["n"] = json!("x".repeat(90_000));
+        body
+    };
+    let whole = crate::support::n8n_store::flatten_data(&long(11));
+    store.save_row(&connection, &long(11));
     store.save_data(&connection, 11, "{}", &whole[..whole.len() - 1]);
-    let bundle = store.save_bundle(&execution(12, "aaaaaaaa"));
+    let bundle = store.save_bundle(&long(12));
     let text = std::fs::read_to_string(&bundle).unwrap().replace("]\",\"workflowData", "\",\"workflowData");
     std::fs::write(bundle, text).unwrap();
     let answer = find(&store, &["--path", "n"]);
