@@ -511,7 +511,8 @@ fn what_was_not_searched_is_counted_by_its_reason() {
     // Cut off after the runs, in the database and in a bundle.
     let long = |id: u64| {
         let mut body = execution(id, "aaaaaaaa");
-        body["data"]["resultData"]["runData"]["A call"][0]["data"]["main"][0][1]["json"]["n"] = json!("x".repeat(90_000));
+        body["data"]["resultData"]["runData"]["A call"][0]["data"]["main"][0][1]["json"]["n"] =
+            json!("x".repeat(90_000));
         body
     };
     let whole = crate::support::n8n_store::flatten_data(&long(11));
