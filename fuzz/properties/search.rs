@@ -20,8 +20,13 @@ use super::{execution, leave_out, read, shown, split, value_of};
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-const TEXTS: [&str; 16] =
-    ["a", "error", "é", "0", "1", "true", "null", "Error", "/", "\"", "\\", "\n", "🎉", "redacted", "漢a", "k"];
+const TEXTS: [&str; 20] = [
+    "a", "error", "é", "0", "1", "true", "null", "Error", "/", "\"", "\\", "\n", "🎉", "redacted", "漢a", "k",
+    "\u{fffd}", "\u{1}", "17", "K",
+];
+
+/// As many other choices of a text are pieces of the body.
+const PIECES: usize = 12;
 
 const PATHS: [&str; 16] = [
     "a", "b", "id", "name", "message", "a.b", "[]", "a[]", "json.a", "data", "a[].b", "password", "…", "main", "type",
@@ -44,7 +49,7 @@ pub fn compares(data: &[u8]) -> bool {
         return false;
     }
     let Some(mut value) = value_of(&body) else { return false };
-    let question = question(&mut choices);
+    let question = question(&mut choices, &value);
     let redacts = choices.one_in(2);
     let projection = SearchProjection { redacts, ..projection(&question) };
     let sizes = choices.sizes();
@@ -66,7 +71,7 @@ pub fn compares(data: &[u8]) -> bool {
 }
 
 /// A search of many stored executions finds as much in one as a search of it alone, and at the same place first.
-fn one_of_many(mut value: Value, projection: &SearchProjection, has_halves: bool) {
+pub fn one_of_many(mut value: Value, projection: &SearchProjection, has_halves: bool) {
     as_javascript_writes(&mut value);
     let body = value.to_string();
     // A half of a surrogate pair cannot be held in a string here.
@@ -111,8 +116,8 @@ fn as_javascript_writes(value: &mut Value) {
     }
 }
 
-fn question(choices: &mut Entropy<'_>) -> Question {
-    let text = choices.one_in(2).then(|| (*choices.pick(&TEXTS)).to_owned());
+fn question(choices: &mut Entropy<'_>, body: &Value) -> Question {
+    let text = choices.one_in(2).then(|| text(choices, body));
     let path = (text.is_none() || choices.one_in(3)).then(|| (*choices.pick(&PATHS)).to_owned());
     let condition = match choices.below(9) {
         0 if text.is_none() => Some(("is", json!("missing"))),
@@ -122,6 +127,16 @@ fn question(choices: &mut Entropy<'_>) -> Question {
     let (limit, as_numbers) = (*choices.pick(&[20, 1, 3, 100, 0]), choices.one_in(3));
     let output = choices.one_in(6).then(|| choices.below(3));
     Question { text, path: path.map(|path| end(&path)), condition, also, as_numbers, node: None, output, limit }
+}
+
+/// One of the texts, or a few characters of the body.
+fn text(choices: &mut Entropy<'_>, body: &Value) -> String {
+    if let Some(text) = TEXTS.get(choices.below(TEXTS.len() + PIECES)) {
+        return (*text).to_owned();
+    }
+    let body = body.to_string();
+    let (from, length) = (choices.below(body.chars().count()), 1 + choices.below(8));
+    body.chars().skip(from).take(length).collect()
 }
 
 fn end(path: &str) -> String {

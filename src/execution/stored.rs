@@ -234,6 +234,7 @@ impl StoredSearch {
     /// # Errors
     /// It cannot be read.
     pub fn search(&self, execution: StoredExecution<'_>) -> Result<Searched, Error> {
+        let unreadable = |error| Error::Read(ReadError::Io(error));
         let mut opened = Opened::new(execution)?;
         if opened.is_empty()? {
             return Ok(Searched::NoData);
@@ -242,9 +243,12 @@ impl StoredSearch {
             return Ok(Searched::Redacted);
         }
         if let Some(filter) = &self.filter
-            && !filter.may_match(&mut opened.text).map_err(|error| Error::Read(ReadError::Io(error)))?
+            && !filter.may_match(&mut opened.text).map_err(unreadable)?
         {
-            return Ok(Searched::Nothing);
+            return match opened.text.is_closed().map_err(unreadable)? {
+                true => Ok(Searched::Nothing),
+                false => Err(Error::StoredData(ReadError::Syntax("it ends early".to_owned()))),
+            };
         }
         let view = opened.read(&self.projection, Focus::All)?;
         Ok(if view.total > 0 { Searched::Found(Box::new(view)) } else { Searched::Nothing })

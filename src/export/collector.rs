@@ -10,7 +10,7 @@ use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{StatusCode, Url, redirect};
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::cause::innermost;
 use crate::json::shorten;
@@ -70,21 +70,6 @@ pub enum Refusal {
         /// Its message.
         message: String,
     },
-}
-
-/// The answer to a request (`ExportTraceServiceResponse`).
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Answer {
-    partial_success: PartialSuccess,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct PartialSuccess {
-    /// A string, as all numbers of 64 bits; some collectors write a number.
-    rejected_spans: serde_json::Value,
-    error_message: String,
 }
 
 /// Why an attempt failed, and when there may be another one.
@@ -154,22 +139,25 @@ impl Collector {
         if status.is_success() {
             return self.check(&body).map_err(|refusal| Failed { refusal, delay: None });
         }
-        let message = serde_json::from_slice::<serde_json::Value>(&body).unwrap_or_default();
+        let message = serde_json::from_slice::<Value>(&body).unwrap_or_default();
         let message = self.message(message["message"].as_str().unwrap_or_default());
         let is_transient = matches!(status.as_u16(), 429 | 502 | 503 | 504);
         let refusal = Refusal::Status { host: self.host(), status: status.as_u16(), message, next: next(status) };
         Err(Failed { refusal, delay: is_transient.then_some(delay) })
     }
 
-    /// Whether all was taken. An answer that is not JSON is ignored.
+    /// Whether all was taken (`ExportTraceServiceResponse`). An answer that is not JSON is ignored.
     fn check(&self, body: &[u8]) -> Result<(), Refusal> {
-        let Answer { partial_success } = serde_json::from_slice(body).unwrap_or_default();
-        let spans = partial_success.rejected_spans;
+        let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+        let partial = &answer["partialSuccess"];
+        // A string, as all numbers of 64 bits; some collectors write a number.
+        let spans = &partial["rejectedSpans"];
         let spans = spans.as_u64().or_else(|| spans.as_str()?.parse().ok()).unwrap_or(0);
         if spans == 0 {
             return Ok(());
         }
-        Err(Refusal::Rejected { host: self.host(), spans, message: self.message(&partial_success.error_message) })
+        let message = self.message(partial["errorMessage"].as_str().unwrap_or_default());
+        Err(Refusal::Rejected { host: self.host(), spans, message })
     }
 
     fn host(&self) -> String {

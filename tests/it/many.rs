@@ -4,12 +4,15 @@ use std::path::Path;
 use std::process::Command;
 
 use n8n_lens::execution::node_runs::NodeRunsProjection;
+use n8n_lens::execution::search::{SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::{StoredProjection, summary::SummaryProjection};
 use n8n_lens::json::Projection;
 use serde_json::{Value, json};
 
 use crate::fixtures;
 use crate::flatten::{Share, stored};
+use crate::properties::checks::search::one_of_many;
+use crate::random::Random;
 use crate::support::n8n_store::N8nFolder;
 
 /// When an execution started: one each hour from the first of October on.
@@ -407,6 +410,29 @@ fn a_value_is_found_in_all_executions() {
     }
 }
 
+/// Random pieces of each body, in which an item has digits, quotes, controls, capitals and halves of emojis.
+#[test]
+fn finding_agrees_with_the_search_for_random_pieces_of_each_body() {
+    let mut random = Random(4711);
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 1_000_000) {
+        let mut value = fixtures::parse(&body);
+        let odd = "4711 \"Order É 17.5\"\u{1}\t\\n ſK 注文😀\u{fffd}/null";
+        let item = json!([[{"json": {"odd": odd, "number": 4711, "4711": {"Order": [true, 1e-7, "4711"]}}}]]);
+        value["data"]["resultData"]["runData"]["odd"] = json!([{"startTime": 1, "data": {"main": item}}]);
+        let text = value["data"]["resultData"]["runData"].to_string();
+        for _ in 0..30 {
+            let of = random.pick(&[odd, &text]);
+            let (from, length) = (random.index(of.chars().count()), 1 + random.index(8));
+            let needle: String = of.chars().skip(from).take(length).collect();
+            let needle = if random.one_in(2) { needle.to_lowercase() } else { needle };
+            let query = ValueQuery { text: TextPattern::literal(&needle).ok(), ..ValueQuery::default() };
+            let search = SearchProjection { query, node: None, output: None, limit: 1, redacts: random.one_in(4) };
+            println!("{name}: {needle:?}");
+            one_of_many(value.clone(), &search, random.one_in(2));
+        }
+    }
+}
+
 #[test]
 fn finding_agrees_with_the_search_of_each_execution() {
     agrees_with_each_search(48);
@@ -493,10 +519,24 @@ fn what_was_not_searched_is_counted_by_its_reason() {
     store.save_row(&connection, &gone);
     store.save_row(&connection, &execution(10, "aaaaaaaa"));
     store.save_data(&connection, 10, "{}", "[]");
+    // Cut off after the runs, in the database and in a bundle.
+    let long = |id: u64| {
+        let mut body = execution(id, "aaaaaaaa");
+        body["data"]["resultData"]["runData"]["A call"][0]["data"]["main"][0][1]["json"]["n"] =
+            json!("x".repeat(90_000));
+        body
+    };
+    let whole = crate::support::n8n_store::flatten_data(&long(11));
+    store.save_row(&connection, &long(11));
+    store.save_data(&connection, 11, "{}", &whole[..whole.len() - 1]);
+    let bundle = store.save_bundle(&long(12));
+    let text = std::fs::read_to_string(&bundle).unwrap().replace("]\",\"workflowData", "\",\"workflowData");
+    std::fs::write(bundle, text).unwrap();
     let answer = find(&store, &["--path", "n"]);
     assert_eq!(answer["message"], "Found in 4 of 4 executions");
-    let expected = json!({"deleted": 1, "elsewhere": 1, "noData": 2, "unreadable": 2});
+    let expected = json!({"deleted": 1, "elsewhere": 1, "noData": 2, "unreadable": 4});
     assert_eq!(answer["data"]["notSearched"], expected, "{answer}");
+    assert_eq!(find(&store, &["nowhere to be found"])["data"]["notSearched"], expected);
     // Only the executions of the page count.
     let first = find(&store, &["--path", "n", "--limit", "1"]);
     assert_eq!(first["data"]["notSearched"], expected, "{first}");

@@ -176,6 +176,16 @@ impl<'a> Flatted<'a> {
         Ok(self.element(0)?.is_none())
     }
 
+    /// Whether the text ends with a bracket: one that was cut off does not.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub fn is_closed(&mut self) -> io::Result<bool> {
+        let mut last = [0];
+        self.source.read_at(self.len.saturating_sub(1), &mut last)?;
+        Ok(last == *b"]")
+    }
+
     /// The position of an element; `None` if there is no such element.
     ///
     /// # Errors

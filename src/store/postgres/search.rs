@@ -28,10 +28,12 @@ const COMPUTED: &str = "left(CAST(clock_timestamp() AS text), 0)";
 /// What is before the first run in a text: n8n writes first what is nearer to the root.
 const HEAD: &str = r#"split_part(d.t, '"startTime":', 1)"#;
 
-/// The text has runs and is of a known version, and nothing in it is redacted (`execution/redaction.rs` has the rule): the
-/// workflow has no policy, or one that hides nothing; so has the snapshot of the policy, whose version is a known one. An
-/// execution that is redacted must never be left out here: that would tell that it has no match. `{head}` is [`HEAD`].
+/// The text has runs, a known version and its last bracket (93), and nothing in it is redacted (`execution/redaction.rs` has
+/// the rule): the workflow has no policy, or one that hides nothing; so has the snapshot of the policy, whose version is a
+/// known one. An execution that is redacted must never be left out here: that would tell that it has no match. `{head}` is
+/// [`HEAD`].
 const READABLE: &str = r#"octet_length({head}) < octet_length(d.t) AND left({head}, 2) = '[{'
+    AND substring(convert_to(d.t, 'UTF8') FROM octet_length(d.t)) = '\x5d'
     AND split_part({head}, '}', 1) !~ '"version":(?![01](,|$))'
     AND strpos(replace(d.w, '"redactionPolicy":"none"', ''), 'redactionPolicy') = 0
     AND strpos(d.t, 'DynamicCredentials":true') = 0
@@ -60,7 +62,7 @@ impl PostgresSession {
         );
         let mut bytes = HashMap::new();
         let here: Vec<i64> = ids.iter().copied().flatten().collect();
-        self.connection.rows(&statement, &[&here], &mut |row| {
+        self.connection.rows(&*statement, &[&here], &mut |row| {
             let size: Option<i64> = row.try_get(1).map_err(server_error)?;
             bytes.insert(row.try_get::<_, i64>(0).map_err(server_error)?, size.unwrap_or(0));
             Ok(())
@@ -95,7 +97,7 @@ impl PostgresSession {
         values.extend(texts.iter().map(|text| text as &(dyn ToSql + Sync)));
         self.connection.waiter.wait(self.connection.client.batch_execute(WORKERS)).map_err(error)?;
         let mut without = HashSet::new();
-        self.connection.rows(&statement, &values, &mut |row| {
+        self.connection.rows(&*statement, &values, &mut |row| {
             without.insert(row.try_get(0).map_err(server_error)?);
             Ok(())
         })?;

@@ -380,10 +380,16 @@ fn a_value_is_looked_for_on_the_server() {
     // Another program escapes it differently.
     let spelled = flatten_data(&noted(31, "order 4711")).replace("order 4711", "\\u006frder 4711");
     save_both(&postgres, &sqlite, &noted(31, ""), &noted(31, "")["workflowData"].to_string(), &spelled);
-    // Without data, and damaged before the first run.
-    for (id, text) in
-        [(32, "[]"), (33, r#"[{"resultData":"1"},{"#), (34, r#"[{"version":7},{"startTime":1}]"#), (35, "")]
-    {
+    // Without data, damaged before the first run, and cut off after it.
+    let whole = flatten_data(&noted(36, ""));
+    for (id, text) in [
+        (32, "[]"),
+        (33, r#"[{"resultData":"1"},{"#),
+        (34, r#"[{"version":7},{"startTime":1}]"#),
+        (35, ""),
+        (36, &whole[..whole.len() - 1000]),
+        (37, &whole[..whole.len() - 1]),
+    ] {
         save_both(&postgres, &sqlite, &noted(id, ""), &noted(id, "")["workflowData"].to_string(), text);
     }
     let cases: [&[&str]; 9] = [
@@ -405,7 +411,7 @@ fn a_value_is_looked_for_on_the_server() {
     let ids: Vec<_> = found["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(
         (ids, &found["data"]["notSearched"]),
-        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 8, "noData": 1, "unreadable": 3}))
+        (vec![json!("31"), json!("8"), json!("4")], &json!({"redacted": 8, "noData": 1, "unreadable": 5}))
     );
     // The texts take 6 MB, and nothing of those without it is sent.
     let proxy = Proxy::start(postgres.url(), 2_000_000, usize::MAX);
@@ -440,10 +446,31 @@ fn groups_and_trends_are_those_of_sqlite() {
     }
 }
 
+/// The server may be far away.
+#[test]
+fn one_of_many_executions_takes_one_message() {
+    let Some(postgres) = Postgres::start() else { return };
+    let add = |ids: std::ops::RangeInclusive<u64>| ids.for_each(|id| postgres.save(&execution("b_http_500", id)));
+    let proxy = Proxy::start(postgres.url(), usize::MAX, 0);
+    let through = proxy.url(postgres.url());
+    let asked = || {
+        let before = proxy.asked.load(Ordering::SeqCst);
+        answer(&mut lens(&through, &["failures", "--started-after", "2020-01-01T00:00:00Z"]));
+        proxy.asked.load(Ordering::SeqCst) - before
+    };
+    add(1..=1);
+    let of_one = asked();
+    add(2..=51);
+    let of_many = asked();
+    assert!(of_many <= of_one + 60, "{of_one}, then {of_many} for 50 more");
+}
+
 /// Stands between us and the server; it can break connections after a given number of bytes of answers.
 struct Proxy {
     port: u16,
     connections: &'static AtomicUsize,
+    /// The messages of clients, as they arrived.
+    asked: &'static AtomicUsize,
     refuse_tls: &'static AtomicUsize,
     prune_at: &'static AtomicUsize,
     prune: &'static Mutex<Option<String>>,
@@ -458,11 +485,12 @@ impl Proxy {
         let proxy = Self {
             port,
             connections: Box::leak(Box::default()),
+            asked: Box::leak(Box::default()),
             refuse_tls: Box::leak(Box::default()),
             prune_at: Box::leak(Box::default()),
             prune: Box::leak(Box::default()),
         };
-        let Self { connections, refuse_tls, prune_at, prune, .. } = proxy;
+        let Self { connections, asked, refuse_tls, prune_at, prune, .. } = proxy;
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let mut client = client.unwrap();
@@ -474,7 +502,9 @@ impl Proxy {
                 let server = TcpStream::connect(&server).unwrap();
                 let limit = if number < times { bytes } else { usize::MAX };
                 let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                std::thread::spawn(move || forward(from, to, usize::MAX, &mut |_| ()));
+                std::thread::spawn(move || {
+                    forward(from, to, usize::MAX, &mut |_| _ = asked.fetch_add(1, Ordering::SeqCst));
+                });
                 std::thread::spawn(move || {
                     forward(server, client, limit, &mut |sent| {
                         let at = prune_at.load(Ordering::SeqCst);
