@@ -1,7 +1,7 @@
 //! A text that is fetched in growing pieces, only as far as it is read, and kept along with the database's connection.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use crate::json::{ReadAt, Spool};
@@ -29,7 +29,7 @@ pub(super) enum Expected {
     All,
 }
 
-/// A text of known length, whose beginning may be in the spool; `fetch` adds more of it, at least one byte in each call.
+/// A text of known length; `fetch` adds more of it to the spool, at least one byte in each call.
 pub(super) struct GrowingText<F> {
     spool: Spool,
     length: u64,
@@ -38,8 +38,8 @@ pub(super) struct GrowingText<F> {
 }
 
 impl<F: FnMut(&mut Spool, Expected) -> Result<(), Error>> GrowingText<F> {
-    pub(super) fn new(spool: Spool, length: u64, fetch: F) -> Self {
-        Self { spool, length, expected: Expected::Prefix, fetch }
+    pub(super) fn new(folder: Option<&PathBuf>, length: u64, fetch: F) -> Self {
+        Self { spool: spool(folder.map(PathBuf::as_path)), length, expected: Expected::Prefix, fetch }
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     fn what_is_expected_is_told_with_each_fetch() {
         for (expected, pieces) in [(Expected::Prefix, 3), (Expected::All, 1)] {
             let mut fetched = 0;
-            let mut text = GrowingText::new(spool(None), 6, |spool, told| {
+            let mut text = GrowingText::new(None, 6, |spool, told| {
                 assert_eq!(told, expected);
                 fetched += 1;
                 add(spool, if told == Expected::All { b"aaaaaa" } else { b"aa" })

@@ -1,9 +1,8 @@
 //! PostgreSQL: one connection and one read-only transaction per question.
 //!
 //! A client cannot receive a part of a field, and `substr` unpacks the text from its beginning each time. So the first
-//! 4 MiB, which are enough for most summaries, come in growing prefixes, the first of them with all else that is read of an
-//! execution, in one message; the rest comes in one stream of rows of 64 KiB. The server unpacks the whole text for that
-//! stream, and takes twice its size in memory meanwhile.
+//! 4 MiB, which are enough for most summaries, come in growing prefixes; the rest comes in one stream of rows of 64
+//! KiB. The server unpacks the whole text for that stream, and takes twice its size in memory meanwhile.
 
 mod address;
 mod connection;
@@ -11,7 +10,6 @@ mod password;
 mod search;
 mod tls;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
@@ -19,7 +17,7 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Row as PostgresRow, Statement, ToStatement};
+use tokio_postgres::{Client, Row as PostgresRow};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::address::Address;
@@ -102,7 +100,7 @@ impl Database {
         }
         let schema = self.address.schema().to_owned();
         let dialect = Dialect::Postgres { schema: schema.clone() };
-        let mut connection = Connected { known: HashMap::new(), client, waiter };
+        let mut connection = Connected { client, waiter };
         let tables = Tables::find(dialect, &self.reading.prefix, |table| connection.columns(&schema, table))?;
         work(&mut PostgresSession { connection, tables, spool: self.reading.spool.clone() })
     }
@@ -110,8 +108,6 @@ impl Database {
 
 /// A connection within a transaction.
 struct Connected {
-    /// The statements about one execution, which are the same for each.
-    known: HashMap<String, Statement>,
     client: Client,
     /// Dropped after the client.
     waiter: Waiter,
@@ -119,9 +115,9 @@ struct Connected {
 
 impl Connected {
     /// The rows of a query, one after another.
-    fn rows<S: ToStatement + ?Sized>(
+    fn rows(
         &self,
-        statement: &S,
+        statement: &str,
         values: &[&(dyn ToSql + Sync)],
         each: &mut dyn FnMut(PostgresRow) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -131,24 +127,6 @@ impl Connected {
             each(row)?;
         }
         Ok(())
-    }
-
-    /// The row of a query that has one at most, and that is asked about one execution after another.
-    fn one(&mut self, statement: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Option<PostgresRow>, Error> {
-        let prepared = match self.known.get(statement) {
-            Some(known) => known.clone(),
-            None => {
-                let prepared = self.waiter.wait(self.client.prepare(statement)).map_err(error)?;
-                self.known.insert(statement.to_owned(), prepared.clone());
-                prepared
-            }
-        };
-        let mut found = None;
-        self.rows(&prepared, values, &mut |row| match found.replace(row) {
-            None => Ok(()),
-            Some(_) => Err(Error::TooMuch),
-        })?;
-        Ok(found)
     }
 
     /// The columns of a table, whether or not this user may read it.
@@ -215,11 +193,9 @@ impl Session for PostgresSession {
             None if workflow_bytes > 0 => self.stream(number, r#"CAST("workflowData" AS text)"#, &mut workflow)?,
             None => {}
         }
-        let mut prefixes = PREFIXES.into_iter().skip(1);
-        let mut beginning = spool::spool(self.spool.as_deref());
-        let prefix: Option<&str> = data.try_get(3).map_err(server_error)?;
-        spool::add(&mut beginning, prefix.unwrap_or_default().as_bytes())?;
-        let text = GrowingText::new(beginning, length as u64, move |spool, expected| {
+        let mut prefixes = PREFIXES.into_iter();
+        let spool = self.spool.clone();
+        let text = GrowingText::new(spool.as_ref(), length as u64, move |spool, expected| {
             let before = spool.len();
             match prefixes.next().filter(|_| expected == Expected::Prefix) {
                 Some(characters) => self.prefix(number, characters, spool)?,
@@ -232,15 +208,15 @@ impl Session for PostgresSession {
 }
 
 impl PostgresSession {
-    /// The lengths of the text and the workflow, the workflow if it is small, and the first prefix of the text.
+    /// The lengths of the text and the workflow, and the workflow if it is small.
     fn data_row(&mut self, id: i64) -> Result<Option<PostgresRow>, Error> {
         let statement = format!(
             r#"SELECT CAST(octet_length(d."data") AS bigint), CAST(octet_length(CAST(d."workflowData" AS text)) AS bigint),
-               CASE WHEN octet_length(CAST(d."workflowData" AS text)) <= {IN_MEMORY} THEN CAST(d."workflowData" AS text) END,
-               substr(d."data", 1, $2) FROM {} d WHERE d."executionId" = $1::bigint"#,
+               CASE WHEN octet_length(CAST(d."workflowData" AS text)) <= {IN_MEMORY} THEN CAST(d."workflowData" AS text) END
+               FROM {} d WHERE d."executionId" = $1::bigint"#,
             self.tables.table(DATA)
         );
-        self.connection.one(&statement, &[&id, &PREFIXES[0]])
+        self.one(&statement, &[&id])
     }
 
     /// Adds what a prefix has beyond the spool.
@@ -249,7 +225,7 @@ impl PostgresSession {
             r#"SELECT substr(d."data", 1, $2) FROM {} d WHERE d."executionId" = $1::bigint"#,
             self.tables.table(DATA)
         );
-        let Some(row) = self.connection.one(&statement, &[&id, &characters])? else { return Ok(()) };
+        let Some(row) = self.one(&statement, &[&id, &characters])? else { return Ok(()) };
         let text: &str = row.try_get(0).map_err(server_error)?;
         spool::add(spool, text.as_bytes().get(spool.len() as usize..).unwrap_or_default())
     }
@@ -264,7 +240,17 @@ impl PostgresSession {
         );
         let next = i32::try_from(spool.len() + 1).map_err(|_| Error::Postgres("the text is too long".to_owned()))?;
         let values: [&(dyn ToSql + Sync); 2] = [&id, &next];
-        self.connection.rows(&*statement, &values, &mut |row| spool::add(spool, row.try_get(0).map_err(server_error)?))
+        self.connection.rows(&statement, &values, &mut |row| spool::add(spool, row.try_get(0).map_err(server_error)?))
+    }
+
+    /// The row of a query that has one at most.
+    fn one(&self, statement: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Option<PostgresRow>, Error> {
+        let mut found = None;
+        self.connection.rows(statement, values, &mut |row| match found.replace(row) {
+            None => Ok(()),
+            Some(_) => Err(Error::TooMuch),
+        })?;
+        Ok(found)
     }
 }
 

@@ -62,7 +62,7 @@ impl PostgresSession {
         );
         let mut bytes = HashMap::new();
         let here: Vec<i64> = ids.iter().copied().flatten().collect();
-        self.connection.rows(&*statement, &[&here], &mut |row| {
+        self.connection.rows(&statement, &[&here], &mut |row| {
             let size: Option<i64> = row.try_get(1).map_err(server_error)?;
             bytes.insert(row.try_get::<_, i64>(0).map_err(server_error)?, size.unwrap_or(0));
             Ok(())
@@ -97,7 +97,7 @@ impl PostgresSession {
         values.extend(texts.iter().map(|text| text as &(dyn ToSql + Sync)));
         self.connection.waiter.wait(self.connection.client.batch_execute(WORKERS)).map_err(error)?;
         let mut without = HashSet::new();
-        self.connection.rows(&*statement, &values, &mut |row| {
+        self.connection.rows(&statement, &values, &mut |row| {
             without.insert(row.try_get(0).map_err(server_error)?);
             Ok(())
         })?;

@@ -92,7 +92,7 @@ impl<'a> SlicedText<'a> {
         let fingerprint = Rc::new(Fingerprint::new(row, data));
         let first = First::Ahead(session, Rc::clone(&fingerprint));
         let copy = move |spool: &mut Spool, _| fingerprint.open(session, TEXT)?.copy(spool);
-        Self { first, copy: GrowingText::new(spool::spool(session.spool.as_deref()), length, Box::new(copy)) }
+        Self { first, copy: GrowingText::new(session.spool.as_ref(), length, Box::new(copy)) }
     }
 }
 
