@@ -17,7 +17,7 @@ use crate::server::{Reply, Server};
 const README_LINES: usize = 180;
 
 /// Options of other programs that the documentation mentions.
-const FOREIGN_OPTIONS: [&str; 16] = [
+const FOREIGN_OPTIONS: [&str; 18] = [
     "--add-host",
     "--all",
     "--dry-run",
@@ -30,9 +30,11 @@ const FOREIGN_OPTIONS: [&str; 16] = [
     "--python-version",
     "--repo",
     "--rm",
+    "--sqlite",
     "--strict",
     "--tlsv",
     "--tmpfs",
+    "--truth",
     "--universal",
 ];
 
