@@ -53,7 +53,10 @@ fn bodies() -> (PathBuf, HashMap<String, Vec<u8>>) {
     // Failures are grouped if they are of the last days.
     let now = json!(jiff::Timestamp::now().strftime("%FT%T.000Z").to_string());
     (small["startedAt"], small["stoppedAt"]) = (now.clone(), now);
-    executions.extend((100..160).map(|id| (id.to_string(), small.to_string().into_bytes())));
+    executions.extend((100..160).map(|id| {
+        small["id"] = json!(id.to_string());
+        (id.to_string(), small.to_string().into_bytes())
+    }));
     (bodies, executions)
 }
 
