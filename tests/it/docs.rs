@@ -17,11 +17,12 @@ use crate::server::{Reply, Server};
 const README_LINES: usize = 180;
 
 /// Options of other programs that the documentation mentions.
-const FOREIGN_OPTIONS: [&str; 18] = [
+const FOREIGN_OPTIONS: [&str; 19] = [
     "--add-host",
     "--all",
     "--dry-run",
     "--env",
+    "--file",
     "--generate-hashes",
     "--header",
     "--no-annotate",
