@@ -1,5 +1,6 @@
 use std::io::Read;
 use std::net::TcpStream;
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -337,6 +338,8 @@ fn a_child_that_reads_nothing_survives() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 100), "b": child(&[])}));
     let pid = gateway.pid_of("a");
     kill(pid, "STOP");
+    let state = || Command::new("ps").args(["-o", "state=", "-p", &pid.to_string()]).output().unwrap().stdout;
+    eventually("it is stopped", || state().starts_with(b"T"));
     let input = json!({"value": "x".repeat(100_000)});
     std::thread::scope(|scope| {
         for _ in 0..32 {
