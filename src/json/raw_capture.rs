@@ -155,8 +155,8 @@ impl QuotedName {
 
 /// How frequent a byte is in JSON.
 fn frequency(byte: u8) -> u8 {
-    const MAX_FREQUENT: &[u8] = b"\"etaoinsr";
-    let place = MAX_FREQUENT.iter().position(|frequent| *frequent == byte);
+    const FREQUENT: &[u8] = b"\"etaoinsr";
+    let place = FREQUENT.iter().position(|frequent| *frequent == byte);
     place.map_or(0, |place| u8::MAX - place as u8)
 }
 

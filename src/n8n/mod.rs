@@ -38,4 +38,5 @@ pub use locks::Lock;
 pub use production::{ProductionCall, ProductionFile, ProductionResponse};
 pub use progress::{Progress, Stage};
 pub use rerun::VersionToPublish;
+pub use stamp::is_final;
 pub use workflows::WorkflowQuery;

@@ -56,7 +56,8 @@ impl Stamp {
     }
 }
 
-fn is_final(status: &str) -> bool {
+/// Whether n8n does not change an execution with this status any more.
+pub fn is_final(status: &str) -> bool {
     FINAL.contains(&status)
 }
 

@@ -23,6 +23,9 @@ const QUESTIONS = [
   ['How do I take the items with me?', FAILING, ['.menu summary', '.menu a:text-is("CSV")'], null, /^1001-Add-VAT\.csv$/],
 ];
 
+/** Lines of the description in which a value ends with a number. */
+const ENDING_IN_NUMBERS = ['room: always Room 12', 'count: always 5', 'note: "in 3, then 4" 7'];
+
 /** Every view, as an address. */
 const VIEWS = {
   list: '#/',
@@ -277,6 +280,15 @@ check('as it ran: what each node did, what went in and out', `#/${FAILING}?view=
   assert.match(await text(page), /Did not run: Notify sales/);
   await steps.nth(2).locator('.where a').click();
   await arrives(page, /node=Is paid\?/);
+});
+
+check('as it ran: a number at the end of a value is not taken for a count', `#/${FAILING}?view=ran`, async (page) => {
+  for (const line of ENDING_IN_NUMBERS) assert.ok((await text(page)).includes(line), line);
+}, {
+  prepare: (page) => changes(page, 'describe_execution', (answer) => ({
+    ...answer, nodes: answer.nodes.map((node) => (typeof node === 'string' ? node : { ...node, values: ENDING_IN_NUMBERS })),
+  })),
+  isReady: true,
 });
 
 check('an agent as a conversation: what was asked, answered and called, inside the agent', `#/${AGENT}?view=talk`, async (page) => {

@@ -7,7 +7,7 @@ use super::{Figures, Level, Observation, PERIODS, What};
 /// count.
 const MIN_LAST: usize = 20;
 const MIN_EARLIER: usize = 60;
-const MIN_TELLING: usize = 20;
+const MIN_OF_PERIOD: usize = 20;
 const MIN_PERIODS: usize = 3;
 
 /// How far a median must be beyond that of every single earlier period.
@@ -94,12 +94,12 @@ impl Sample {
         let lens = || self.earlier.iter().map(Vec::len);
         self.last.len() >= MIN_LAST
             && lens().sum::<usize>() >= MIN_EARLIER
-            && lens().filter(|len| *len >= MIN_TELLING).count() >= MIN_PERIODS
+            && lens().filter(|len| *len >= MIN_OF_PERIOD).count() >= MIN_PERIODS
     }
 
     /// Whether the node ran often enough in every earlier period, and not at all in the last one.
     pub(super) fn has_stopped(&self) -> bool {
-        self.last.is_empty() && self.earlier.iter().all(|values| values.len() >= MIN_TELLING)
+        self.last.is_empty() && self.earlier.iter().all(|values| values.len() >= MIN_OF_PERIOD)
     }
 
     /// What has moved, with the levels before and after.

@@ -245,7 +245,7 @@ impl RetryExecution {
             if let Some(found) = listing.data.iter().find(is_it) {
                 let id = text(&found["id"]);
                 let status = found["status"].as_str().unwrap_or("unknown").to_owned();
-                if matches!(status.as_str(), "success" | "error" | "crashed" | "canceled") {
+                if n8n::is_final(&status) {
                     let request = ExecutionRequest { id, ignore_size_limit: true };
                     let projection = RecordingProjection::of_items();
                     let view = n8n.read_execution(&request, &projection, progress).await?.view?;

@@ -165,10 +165,10 @@ impl<'t> Level<'t> {
     }
 
     /// Writes the name of a member, and the strings in its value, in their original form.
-    pub(super) fn restore_member(&mut self, name: &str, halves: &LoneSurrogates) {
-        let Some(at) = self.find(name).filter(|_| !halves.is_empty()) else { return };
+    pub(super) fn restore_member(&mut self, name: &str, lone_surrogates: &LoneSurrogates) {
+        let Some(at) = self.find(name).filter(|_| !lone_surrogates.is_empty()) else { return };
         let entry = &mut self.entries[at];
-        let (key, value) = (halves.restored(&entry.key), halves.restored(&entry.value));
+        let (key, value) = (lone_surrogates.restored(&entry.key), lone_surrogates.restored(&entry.value));
         (entry.key, entry.value) = (key.into(), value.into());
     }
 

@@ -16,10 +16,10 @@ impl LoneSurrogates {
     /// # Errors
     /// [`Error::NotWorkflow`] if two of them are read as the same text.
     pub(super) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Error> {
-        let mut halves = Self::default();
+        let mut lone_surrogates = Self::default();
         for raw in texts.into_iter().filter(|text| text.contains('\\') || text.contains('\u{fffd}')).flat_map(strings) {
             let Some(read) = decoded::<String>(raw).filter(|read| read.contains('\u{fffd}')) else { continue };
-            let known = halves.0.insert(json(&read), raw.to_owned());
+            let known = lone_surrogates.0.insert(json(&read), raw.to_owned());
             if known.is_some_and(|known| known != raw) {
                 return Err(Error::NotWorkflow(
                     "two names differ only in halves of surrogate pairs; rename one of them in n8n's editor first"
@@ -27,7 +27,7 @@ impl LoneSurrogates {
                 ));
             }
         }
-        Ok(halves)
+        Ok(lone_surrogates)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -63,9 +63,9 @@ mod tests {
     #[test]
     fn strings_are_written_back_as_they_were() {
         let text = r#"{"a \ud83d":[{"node":"b\udc00"},"plain","\ud83d\ude00"]}"#;
-        let halves = LoneSurrogates::of([text]).unwrap();
+        let lone_surrogates = LoneSurrogates::of([text]).unwrap();
         let read: serde_json::Value = decoded(text).unwrap();
-        assert_eq!(halves.restored(&read.to_string()), text.replace(r"\ud83d\ude00", "\u{1f600}"));
+        assert_eq!(lone_surrogates.restored(&read.to_string()), text.replace(r"\ud83d\ude00", "\u{1f600}"));
         assert!(LoneSurrogates::of([r#"["a\"", 1]"#]).unwrap().is_empty());
     }
 

@@ -67,7 +67,7 @@ pub struct Editor<'t> {
     /// Before and after; read by the first edit that concerns them.
     connections: Option<(Connections, Connections)>,
     /// The names in the connections whose written form differs from what was read.
-    halves: LoneSurrogates,
+    lone_surrogates: LoneSurrogates,
     /// Nodes that were renamed: their connections stay where they are.
     renamed: Vec<(String, String)>,
     notes: Vec<String>,
@@ -120,7 +120,7 @@ impl<'t> Editor<'t> {
             nodes,
             heads,
             connections: None,
-            halves: LoneSurrogates::default(),
+            lone_surrogates: LoneSurrogates::default(),
             renamed: Vec::new(),
             notes: Vec::new(),
         })
@@ -246,7 +246,7 @@ impl<'t> Editor<'t> {
         if self.connections.is_none() {
             let read: Connections = match self.top.get("connections").filter(|text| *text != "null") {
                 Some(text) => {
-                    self.halves = LoneSurrogates::of(self.name_texts().chain([text]))?;
+                    self.lone_surrogates = LoneSurrogates::of(self.name_texts().chain([text]))?;
                     decoded(text).ok_or_else(|| Error::NotWorkflow("connections must be an object".to_owned()))?
                 }
                 None => Connections::default(),
@@ -266,7 +266,7 @@ impl<'t> Editor<'t> {
             self.top.set_member("connections", &serde_json::json!(after));
             return Ok(());
         }
-        let (renamed, halves) = (std::mem::take(&mut self.renamed), std::mem::take(&mut self.halves));
+        let (renamed, lone_surrogates) = (std::mem::take(&mut self.renamed), std::mem::take(&mut self.lone_surrogates));
         let was = |name: &str| {
             let mut from = renamed.iter().rev().filter(|(old, _)| before.of(old).is_some());
             from.find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
@@ -281,7 +281,7 @@ impl<'t> Editor<'t> {
             for (name, outputs) in after.sources() {
                 if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
                     level.set_member(name, outputs);
-                    level.restore_member(name, &halves);
+                    level.restore_member(name, &lone_surrogates);
                 }
             }
         });

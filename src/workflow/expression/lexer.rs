@@ -15,65 +15,25 @@ pub(super) struct Tokens {
     pub(super) fault: Option<(FaultKind, usize)>,
 }
 
-/// The length of the longest sign.
-const MAX_SIGN_LEN: usize = 4;
+/// Operators and other signs of one byte, and of more.
+const SIGNS: &[u8] = b"=<>?.+-*/%&|^!~,;:";
+const SIGNS_OF_2: [[u8; 2]; 22] = [
+    *b"=>", *b"==", *b"!=", *b"<=", *b">=", *b"&&", *b"||", *b"??", *b"?.", *b"++", *b"--", *b"+=", *b"-=", *b"*=",
+    *b"/=", *b"%=", *b"&=", *b"|=", *b"^=", *b"<<", *b">>", *b"**",
+];
+const SIGNS_OF_3: [[u8; 3]; 10] =
+    [*b"...", *b"===", *b"!==", *b"**=", *b"<<=", *b">>=", *b">>>", *b"&&=", *b"||=", *b"??="];
 
-/// Whether it is an operator or another sign; of several at a place, JavaScript takes the longest.
-fn is_sign(text: &str) -> bool {
-    matches!(
-        text,
-        ">>>="
-            | "..."
-            | "==="
-            | "!=="
-            | "**="
-            | "<<="
-            | ">>="
-            | ">>>"
-            | "&&="
-            | "||="
-            | "??="
-            | "=>"
-            | "=="
-            | "!="
-            | "<="
-            | ">="
-            | "&&"
-            | "||"
-            | "??"
-            | "?."
-            | "++"
-            | "--"
-            | "+="
-            | "-="
-            | "*="
-            | "/="
-            | "%="
-            | "&="
-            | "|="
-            | "^="
-            | "<<"
-            | ">>"
-            | "**"
-            | "="
-            | "<"
-            | ">"
-            | "?"
-            | "."
-            | "+"
-            | "-"
-            | "*"
-            | "/"
-            | "%"
-            | "&"
-            | "|"
-            | "^"
-            | "!"
-            | "~"
-            | ","
-            | ";"
-            | ":"
-    )
+/// The length of the sign that a text begins with: of several, JavaScript takes the longest.
+fn sign_len(text: &[u8]) -> Option<usize> {
+    if text.starts_with(b">>>=") {
+        return Some(4);
+    }
+    if text.first_chunk().is_some_and(|start| SIGNS_OF_3.contains(start)) {
+        return Some(3);
+    }
+    let has_2 = text.first_chunk().is_some_and(|start| SIGNS_OF_2.contains(start));
+    if has_2 { Some(2) } else { text.first().filter(|byte| SIGNS.contains(byte)).map(|_| 1) }
 }
 
 struct Lexer<'a> {
@@ -325,8 +285,7 @@ impl Lexer<'_> {
 
     fn sign(&mut self, char: char) -> Step {
         let rest = self.rest();
-        let len = (1..=MAX_SIGN_LEN).rev().find(|len| rest.get(..*len).is_some_and(is_sign));
-        let len = len.ok_or((FaultKind::UnexpectedCharacter(char), self.at))?;
+        let len = sign_len(rest.as_bytes()).ok_or((FaultKind::UnexpectedCharacter(char), self.at))?;
         // `a?.5:1`
         let is_question = rest.starts_with("?.") && self.byte(self.at + 2).is_ascii_digit();
         self.push(Kind::Sign, self.at + if is_question { 1 } else { len });

@@ -66,7 +66,7 @@ impl<'d> NodeEntry<'d> {
     /// The nodes in the order of execution.
     pub(super) fn in_order(description: &'d Description) -> Vec<Self> {
         let nodes = &description.summary.nodes;
-        let told = nodes.iter().filter_map(|summary| {
+        let entries = nodes.iter().filter_map(|summary| {
             let described = description.nodes.get(&summary.name)?;
             Some(Self {
                 summary,
@@ -76,14 +76,14 @@ impl<'d> NodeEntry<'d> {
                 is_near: false,
             })
         });
-        let mut told: Vec<_> = told.collect();
-        told.sort_by_key(|node| node.summary.position);
-        let unusual: Vec<_> = told.iter().map(Self::is_unusual).collect();
-        for (at, node) in told.iter_mut().enumerate() {
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by_key(|node| node.summary.position);
+        let unusual: Vec<_> = entries.iter().map(Self::is_unusual).collect();
+        for (at, node) in entries.iter_mut().enumerate() {
             let near = at.saturating_sub(NEAR)..(at + NEAR + 1).min(unusual.len());
             node.is_near = unusual[near].contains(&true);
         }
-        told
+        entries
     }
 
     pub(super) fn name(&self) -> &'d str {
@@ -157,15 +157,15 @@ struct ShownNode {
 /// A node in this detail; `before` is the node that ran before it, among `all` nodes. In the lowest detail, a node with
 /// nothing unusual is a text.
 pub(super) fn shown_node(
-    told: &NodeEntry<'_>,
+    entry: &NodeEntry<'_>,
     all: &Description,
     before: Option<&str>,
     (detail, chars): (Detail, usize),
     shown: &mut Shown,
 ) -> Value {
-    let (node, described) = (told.summary, told.described);
+    let (node, described) = (entry.summary, entry.described);
     let name = shorten_name(&node.name, chars);
-    if detail.is_least() && !told.is_near && !node.is_sub_node && node.outputs.is_empty() && node.runs == 1 {
+    if detail.is_least() && !entry.is_near && !node.is_sub_node && node.outputs.is_empty() && node.runs == 1 {
         shown.less = true;
         let taken = flow::input(node).filter(|taken| *taken != node.items);
         return match taken {
@@ -199,42 +199,42 @@ pub(super) fn shown_node(
         on_error: described.settings.on_error.as_ref().map(|on_error| shorten_name(on_error, chars)),
         disabled: described.settings.disabled,
         sub_executions: shown_children(&node.children, chars),
-        does: does(told, detail, shown),
+        does: does(entry, detail, shown),
         input: described.input.as_ref().filter(|_| node.is_sub_node).and_then(|input| {
             shown.less |= detail.sample < Detail::MOST.sample;
             (detail.sample > 0).then(|| sample::shown_input(input, detail.sample)).flatten().map(|text| json(&text))
         }),
-        sample: shown_sample(told, &all.nodes, detail, shown),
-        values: values(told, detail, shown),
-        together: together(told, detail, shown),
+        sample: shown_sample(entry, &all.nodes, detail, shown),
+        values: values(entry, detail, shown),
+        together: together(entry, detail, shown),
         node: name,
     };
     serde_json::to_value(entry).unwrap_or_default()
 }
 
 /// What a node does, one fact per line.
-fn does(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
-    let text = told.lines.join("\n");
+fn does(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
+    let text = entry.lines.join("\n");
     shown.less |= text.chars().count() > detail.does;
     (!text.is_empty() && detail.does > 0).then(|| shorten(&text, detail.does))
 }
 
 /// The first item, or what it has in addition to the item of a node that it came from.
 fn shown_sample(
-    told: &NodeEntry<'_>,
+    entry: &NodeEntry<'_>,
     nodes: &IndexMap<String, DescribedNode>,
     detail: Detail,
     shown: &mut Shown,
 ) -> Option<Box<RawValue>> {
-    let item = told.described.sample.as_ref()?;
+    let item = entry.described.sample.as_ref()?;
     shown.less |= detail.sample < Detail::MOST.sample;
     if detail.sample == 0 {
         return None;
     }
-    let sources = told.described.sources.iter().filter(|(source, _)| *source != told.summary.name);
+    let sources = entry.described.sources.iter().filter(|(source, _)| *source != entry.summary.name);
     let mut of_sources = sources.filter_map(|(source, _)| {
         let node = nodes.get(source)?;
-        Some((source.as_str(), node.sample.as_ref()?, node.sample_hash == told.described.sample_hash))
+        Some((source.as_str(), node.sample.as_ref()?, node.sample_hash == entry.described.sample_hash))
     });
     let text = of_sources.find_map(|(source, before, is_same)| match is_same {
         true => Some(sample::as_node(source)),
@@ -244,15 +244,15 @@ fn shown_sample(
 }
 
 /// How values are distributed at paths whose distribution was not shown before.
-fn values(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
-    let fields = told.described.fields.iter().zip(&told.facts);
+fn values(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+    let fields = entry.described.fields.iter().zip(&entry.facts);
     let fields = fields.filter_map(|(field, facts)| Some((field, field.finding()?, facts)));
     // A value that the node sets itself, as its parameters show.
     let is_set = |field: &FieldView| {
         let value = field.values.first().and_then(|(value, _)| serde_json::from_str::<Value>(value).ok());
         let text =
             value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default();
-        told.lines.contains(&format!("{} = {text}", field.path))
+        entry.lines.contains(&format!("{} = {text}", field.path))
     };
     let fields = fields.filter(|(field, finding, _)| *finding != Finding::Constant || !is_set(field));
     let new: Vec<_> = fields.filter(|(field, finding, facts)| shown.is_new(&field.path, *finding, facts)).collect();
@@ -265,9 +265,9 @@ fn values(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String
 }
 
 /// Values that occur together, unless the same was shown before.
-fn together(told: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+fn together(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
     let most = detail.values / 2;
-    let new: Vec<_> = told.described.together.iter().filter(|one| shown.is_new_together(one)).collect();
+    let new: Vec<_> = entry.described.together.iter().filter(|one| shown.is_new_together(one)).collect();
     shown.less |= new.len() > most;
     let lines = new.iter().take(most).map(|one| together_line(one)).collect();
     new.into_iter().take(most).for_each(|one| shown.tell_together(one));

@@ -259,7 +259,7 @@ impl<'a> CopyRunner<'a> {
             // This list leaves out running executions.
             let listing = self.n8n.list_executions(&query).await?;
             let status = listing.data.first().and_then(|one| one["status"].as_str());
-            if let (Some(id), Some("success" | "error" | "crashed" | "canceled")) = (listing.newest_id(), status) {
+            if let Some(id) = listing.newest_id().filter(|_| status.is_some_and(n8n::is_final)) {
                 return Ok(id);
             }
             if begun.elapsed() > self.timeout && !is_stopped {

@@ -57,7 +57,7 @@ pub(super) fn not_proven(
                 "U+FFFD を含むノード: {replaced}。n8n の API は大きなアイテムの文字を U+FFFD に置き換えることがあります。--store を使うと正確に読み取れます。"
             ),
             format!(
-                "Contain U+FFFD, which n8n's API puts for some characters of large items: {replaced}. With --store they are read as they are."
+                "Contain U+FFFD, which n8n's API puts for some characters of large items: {replaced}. With --store they are read exactly."
             ),
         );
     }

@@ -82,8 +82,8 @@ impl Asked<'_> {
         self.wording.edited(&answer, retry_of)
     }
 
-    /// The outliers of all nodes, one for each item, and how their items differ, without the nodes of which the sentences about
-    /// the flow tell already.
+    /// The outliers of all nodes, one per item, and how the items of a node differ. The nodes `told` are left out: the sentences
+    /// about the flow already name them.
     ///
     /// # Errors
     /// The values cannot be read.

@@ -80,16 +80,18 @@ function folded(name, value) {
 
 /** The tool's line about a field, `status: paid 29819, open 10139`, as a person reads it. */
 function distribution(line) {
+  // What quotes a value can hold anything.
+  if (/["(]/.test(line)) return line;
   const [path, ...facts] = line.split(': ');
   return `${path}: ${facts.join(': ').split(', ').map(fact).join(', ')}`;
 }
 
 function fact(text) {
+  if (text.startsWith('always ')) return t('always', { value: text.slice(7) });
   const [, least, most] = /^(\S+) to (\S+)$/.exec(text) ?? [];
   if (least) return `${least} – ${most}`;
   const [, value, n] = /^(?!in \d+ of )(.+) (\d+)$/.exec(text) ?? [];
-  if (value) return `${value} (${number(Number(n))})`;
-  return text.startsWith('always ') ? t('always', { value: text.slice(7) }) : text;
+  return value ? `${value} (${number(Number(n))})` : text;
 }
 
 /** Items in and out: `1,500 → kept 496, discarded 1,004`. */
