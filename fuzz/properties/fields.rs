@@ -152,7 +152,8 @@ pub fn as_json(field: &FieldView) -> Value {
         "dates": field.dates,
         "repeated": field.repeated.as_ref().map(|names| json!({
             "values": names.values, "distinct": names.distinct,
-            "first": {"value": value(&names.first.value), "places": names.first.places.map(place)},
+            "again": ([&names.first].into_iter().chain(&names.others)
+                .map(|one| json!({"value": value(&one.value), "places": one.places.map(place)})).collect::<Vec<_>>()),
         })),
     })
 }

@@ -278,12 +278,12 @@ fn dates(values: &[&Value]) -> Value {
     }
 }
 
-/// How many distinct values that identify things there are, and the first one that occurs again.
+/// How many distinct values that identify things there are, and the first ten that occur again.
 fn repeated(path: &Path) -> Value {
     if path.path.contains("[]") {
         return Value::Null;
     }
-    let (mut known, mut first, mut count): (Vec<(String, Value)>, Option<Value>, usize) = Default::default();
+    let (mut known, mut again, mut count): (Vec<(String, Value)>, Vec<Value>, usize) = Default::default();
     let (mut numbers, date) = (
         0,
         regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}[0-9:.,Z+-]*)?$").expect("it is valid"),
@@ -316,7 +316,9 @@ fn repeated(path: &Path) -> Value {
         match known.iter().find(|(other, _)| *other == text) {
             Some((_, place)) => {
                 let value = if numbers > 0 { json!(text.parse::<u64>().unwrap_or_default()) } else { json!(text) };
-                first.get_or_insert(json!({"value": value, "places": [place, found.place]}));
+                if again.len() < 10 && again.iter().all(|other| other["value"] != value) {
+                    again.push(json!({"value": value, "places": [place, found.place]}));
+                }
                 if count > 256 && known.len() < count / 4 {
                     return Value::Null;
                 }
@@ -327,9 +329,9 @@ fn repeated(path: &Path) -> Value {
     let name = path.path.rsplit('.').next().expect("there is one");
     let ends = regex::Regex::new(r"(?x) ^(?i:id|no|nr|number|code|key|ref|num)$ | [_\-\ ](?i:id|no|nr|number|code|key|ref|num)$ | (I[dD]|N[oO]|N[rR]|N(?i:umber)|C(?i:ode)|K(?i:ey)|R(?i:ef)|N(?i:um))$").expect("it is valid");
     let is_of_one_kind = numbers == 0 || (numbers == count && ends.is_match(name));
-    match first {
-        Some(first) if is_of_one_kind => json!({"values": count, "distinct": known.len(), "first": first}),
-        _ => Value::Null,
+    match is_of_one_kind && !again.is_empty() {
+        true => json!({"values": count, "distinct": known.len(), "again": again}),
+        false => Value::Null,
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) struct WorkflowNode {
     pub id: Option<String>,
     pub position: Option<(f64, f64)>,
     pub disabled: bool,
+    pub always_output_data: bool,
     pub parameters: Option<Excerpt>,
 }
 
@@ -34,6 +35,7 @@ members!(WorkflowNode, |node, cursor| match name {
     ("id", Keep::Whole) => node.id = cursor.text(TYPE_CHARS)?,
     ("position", Keep::Whole) => node.position = read_position(cursor)?,
     ("disabled", Keep::Whole) => node.disabled = cursor.is_true()?,
+    ("alwaysOutputData", Keep::Whole) => node.always_output_data = cursor.is_true()?,
 });
 
 impl WorkflowNode {

@@ -90,7 +90,7 @@ fn an_agent_sees_what_each_node_did() {
             {"node": "Start", "type": "manualTrigger", "out": 1, "sample": {"go": true}},
             {"node": "Orders", "type": "httpRequest", "in": 1, "out": 60, "does": "GET https://shop.example/orders",
                 "sample": {"orderId": 100, "amount": "0.50", "software": "4.1.0", "note": long},
-                "values": ["amount: 40 numbers, 20 texts (item 0: \"0.50\")", "software: 4.0.2 40, 4.1.0 20", "orderId: 100 to 159"],
+                "values": ["amount: 40 numbers, 20 texts (item 0: \"0.50\")", "software: 4.0.2 (40), 4.1.0 (20)", "orderId: 100 to 159"],
                 "together": ["amount is a text: just where software = 4.1.0 (20)"]},
             {"node": "Keep", "type": "filter", "in": 60, "out": {"kept": 40, "discarded": 20}, "does": "={{ $json.amount }} > 5",
                 "sample": {"orderId": 101, "amount": 1, "software": "4.0.2", "note": long}},
@@ -212,6 +212,32 @@ fn a_fact_is_left_out_only_where_it_was_told() {
     let moved: Vec<_> = (1..=5).map(|n| json!({"order": {"n": n}, "rank": n})).collect();
     let data = described(&shown(&[("Code", items(1), of_type("code")), ("Moved", moved, of_type("code"))]), &[]);
     assert_eq!(node(&data, "Moved")["values"], json!(["rank: 1 to 5"]));
+}
+
+#[test]
+fn what_a_node_has_too_much_of_is_counted_and_not_ascribed_to_a_later_one() {
+    let item = |at: usize| {
+        let paths = (0..15).map(|path| (format!("p{path:02}"), json!(["a", "b"][at % 2])));
+        Value::Object(paths.chain([("size".to_owned(), json!([6, 12][at % 2]))]).collect())
+    };
+    let items: Vec<_> = (0..6).map(item).collect();
+    let mut more = items.clone();
+    more[0]["p14"] = json!("c");
+    let filter = json!({"type": "n8n-nodes-base.code", "parameters": {}, "alwaysOutputData": true});
+    let body =
+        shown(&[("Read", items.clone(), of_type("code")), ("Pass", items, of_type("noOp")), ("Change", more, filter)]);
+    let data = described(&body, &[]);
+    let values = node(&data, "Read")["values"].as_array().unwrap();
+    assert_eq!((values.len(), &values[0], &values[12]), (13, &json!("p00: a 3, b 3"), &json!("…[+4]")), "{data}");
+    assert_eq!(node(&data, "Pass").get("values"), None);
+    let changed = node(&data, "Change");
+    assert_eq!((&changed["values"], &changed["alwaysOutputData"]), (&json!(["p14: b 3, a 2, c 1"]), &json!(true)));
+    assert!(data["truncated"]["reason"].as_str().unwrap().starts_with("…[+n] marks what is left out"), "{data}");
+    // The count after a number is in brackets, and kinds come before values.
+    let item = |at: usize| json!({"size": if at == 0 { 6 } else { 12 }, "firm": (at > 2).then_some(["Kontor AG", "Nord"][at % 2])});
+    let data = described(&shown(&[("Read", (0..6).map(item).collect(), of_type("code"))]), &[]);
+    let expected = json!(["firm: 3 null, 3 texts (item 3: \"Nord\"); Nord 2, Kontor AG 1", "size: 12 (5), 6 (1)"]);
+    assert_eq!(node(&data, "Read")["values"], expected);
 }
 
 #[test]
@@ -401,7 +427,7 @@ fn one_field_by_another_and_conditions_between_two() {
     let rows = asking::data(&client.call("get_execution_fields", by).unwrap(), "Fields retrieved");
     assert_eq!(
         rows,
-        json!({"nodeName": "Read", "items": 30, "rows": [
+        json!({"nodeName": "Read", "path": "amount", "by": "currency", "items": 30, "rows": [
             {"value": "CHF", "items": 10, "type": "number", "min": 0, "max": 27, "values":
                 [[0, 1], [3, 1], [6, 1], [9, 1], [12, 1], [15, 1], [18, 1], [21, 1], [24, 1], [27, 1]]},
             {"value": "EUR", "items": 20, "type": "number", "min": 1, "max": 29, "distinct": 20, "example": 1},

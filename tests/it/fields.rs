@@ -244,6 +244,25 @@ fn a_name_that_occurred_twice_is_told_even_if_there_are_too_many_names() {
 }
 
 #[test]
+fn the_fields_of_one_path_list_the_values_that_occur_again() {
+    let names = (0..40).chain([7, 3, 7]).chain(20..30);
+    let items: Vec<_> = names.map(|n| json!({"json": {"ref": format!("N-{n}"), "n": n}})).collect();
+    let (_n8n, mut client) = serving(&execution(&items), &[]);
+    let mut repeated = |more: Value| {
+        let mut arguments = json!({"id": "7", "nodeName": "Orders"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        data(&client.call("get_execution_fields", arguments).unwrap())["fields"][0]["repeated"].clone()
+    };
+    let place = |item: usize| json!([0, 1, item]);
+    let again = |n: usize, item: usize| json!([format!("N-{n}"), [place(n), place(item)]]);
+    let first = json!({"distinct": 40, "value": "N-7", "items": [place(7), place(40)]});
+    assert_eq!(repeated(json!({})), first);
+    let mut all = first;
+    all["others"] = [again(3, 41)].into_iter().chain((20..28).map(|n| again(n, n + 23))).collect();
+    assert_eq!(repeated(json!({"path": "ref"})), all);
+}
+
+#[test]
 fn unusual_numbers_names_and_lists() {
     let numbers = fields_of(&[r#"{"n":1e999}"#, r#"{"n":2}"#, r#"{"n":-1e999}"#, r#"{"n":-3.5}"#], &of("Orders"));
     assert_eq!(numbers.fields[0].numbers.both, Some((-3.5, 2.0)));

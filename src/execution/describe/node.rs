@@ -34,6 +34,8 @@ pub struct NodeSettings {
     pub on_error: Option<String>,
     /// Whether it is disabled.
     pub disabled: bool,
+    /// Whether it always outputs data: an empty item if there would be none.
+    pub always_output_data: bool,
     /// Its parameters.
     pub parameters: Option<Excerpt>,
 }

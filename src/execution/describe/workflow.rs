@@ -59,6 +59,7 @@ impl NodeSettings {
                 on_error.unwrap_or_else(|| "continueOnFail".to_owned())
             }),
             disabled: node.disabled,
+            always_output_data: node.always_output_data,
             parameters: node.parameters.clone().filter(|value| matches!(value, Excerpt::Object { .. })),
         }
     }

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::outlier::{Groups, Outlier, few};
 use super::pattern::{write_ascii_pattern, write_pattern};
 use super::recent::Recent;
-use super::repeated::{Names, Room};
+use super::repeated::{MAX_REPEATED, Names, Room};
 use super::table::PathValues;
 use super::{NodePlace, TOLD_VALUES};
 use crate::json::{Written, well_formed};
@@ -212,7 +212,7 @@ impl PathValues for Field {
             numeric_texts: 0,
             json_texts: 0,
             dates: Dates::default(),
-            names: Names::new(path, is_all || !path.contains('.'), &shared.room),
+            names: Names::new(path, is_all || !path.contains('.'), if is_all { MAX_REPEATED } else { 1 }, &shared.room),
             numbers: Range::default(),
             lengths: Range::default(),
             values: Groups::new(if is_all { DISTINCT } else { TOLD_VALUES }),

@@ -24,7 +24,7 @@ pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
 pub(super) use self::item_set::NumberedPlace;
 pub use self::outlier::Outlier;
-pub use self::repeated::{Repeated, Repetition};
+pub use self::repeated::{MAX_REPEATED, Repeated, Repetition};
 pub use self::splits::{Split, SplitFact};
 use self::splits::{ranked, splits};
 use self::table::Table;

@@ -26,6 +26,9 @@ const PROBATION: u64 = 256;
 /// A longer number is a measurement, or not exact.
 const NUMBER_DIGITS: usize = 15;
 
+/// How many values that occur again are held of a path, for the fields of a node.
+pub const MAX_REPEATED: usize = 10;
+
 /// The room left for the names of a node; clones share it.
 #[derive(Clone, Debug)]
 pub(in crate::execution) struct Room(Rc<Cell<usize>>);
@@ -47,7 +50,9 @@ pub(super) struct Names {
     has_numbers: bool,
     values: u64,
     numbers: u64,
-    repeated: Option<Box<Repetition>>,
+    /// The first values that occurred again, by their fingerprint, and how many of them are held at most.
+    repeated: Vec<(u64, Repetition)>,
+    most_repeated: usize,
     /// How many different names there were when there was no more room for them, if one had occurred twice by then.
     held: Option<u64>,
 }
@@ -72,11 +77,14 @@ pub struct Repeated {
     pub distinct: u64,
     /// The first one that occurs again.
     pub first: Repetition,
+    /// The next ones: up to 9, none in a description.
+    pub others: Vec<Repetition>,
 }
 
 impl Names {
-    /// For this path, if names are wanted. A value in a list is a mention, which may occur again.
-    pub(super) fn new(path: &str, are_wanted: bool, room: &Room) -> Self {
+    /// For this path, if names are wanted; holds up to `most_repeated` values that occur again. A value in a list is a
+    /// mention, which may occur again.
+    pub(super) fn new(path: &str, are_wanted: bool, most_repeated: usize, room: &Room) -> Self {
         let first = (are_wanted && !path.contains("[]")).then(HashMap::default);
         Self {
             room: room.clone(),
@@ -84,7 +92,8 @@ impl Names {
             has_numbers: names_a_thing(path),
             values: 0,
             numbers: 0,
-            repeated: None,
+            repeated: Vec::new(),
+            most_repeated,
             held: None,
         }
     }
@@ -113,11 +122,14 @@ impl Names {
     fn add(&mut self, written: Written<'_>, is_name: bool, place: &NumberedPlace) {
         let Some(first) = self.first.as_mut().filter(|_| is_name) else { return self.give_up() };
         self.values += 1;
-        match first.entry(written.fingerprint()) {
+        let fingerprint = written.fingerprint();
+        match first.entry(fingerprint) {
             Entry::Occupied(known) => {
-                let repetition =
-                    || Repetition { value: shown(written, self.numbers > 0), places: [*known.get(), place.place] };
-                self.repeated.get_or_insert_with(|| Box::new(repetition()));
+                let has_room = self.repeated.len() < self.most_repeated;
+                if has_room && self.repeated.iter().all(|(other, _)| *other != fingerprint) {
+                    let value = shown(written, self.numbers > 0);
+                    self.repeated.push((fingerprint, Repetition { value, places: [*known.get(), place.place] }));
+                }
                 if self.values > PROBATION && (first.len() as u64) < self.values / 4 {
                     self.give_up();
                 }
@@ -136,7 +148,7 @@ impl Names {
     /// The values name nothing.
     fn give_up(&mut self) {
         self.stop();
-        self.repeated = None;
+        self.repeated = Vec::new();
     }
 
     /// No more values are compared.
@@ -149,14 +161,16 @@ impl Names {
 
     /// How often the values occur, if they name things and one occurs again.
     pub(super) fn repeated(&self) -> Option<Repeated> {
-        let (distinct, first) =
-            (self.held.or_else(|| Some(self.first.as_ref()?.len() as u64))?, self.repeated.as_ref()?);
+        let distinct = self.held.or_else(|| Some(self.first.as_ref()?.len() as u64))?;
+        let mut repeated = self.repeated.iter().map(|(_, one)| one.clone());
+        let first = repeated.next()?;
         let is_of_one_kind = self.numbers == 0 || self.numbers == self.values;
         is_of_one_kind.then(|| Repeated {
             values: self.values,
             has_more: self.held.is_some(),
             distinct,
-            first: Repetition::clone(first),
+            first,
+            others: repeated.collect(),
         })
     }
 }

@@ -44,9 +44,16 @@ pub(super) fn facts(field: &FieldView) -> String {
             (strings > 0 && field.json_texts == strings).then(|| counted(strings, "text of JSON", "texts of JSON"));
         let dates = field.dates.as_ref().filter(|(least, most)| least != most);
         let dates = dates.map(|(least, most)| format!("{least} to {most}"));
-        facts.extend(
-            [numbers, json, repeated(field), values(field), dates, range(field), constant(field)].into_iter().flatten(),
-        );
+        facts.extend([numbers, json, repeated(field)].into_iter().flatten());
+        let counted = facts.join(", ");
+        return match values(field) {
+            Some(values) if facts.is_empty() => values,
+            Some(values) => format!("{counted}; {values}"),
+            None => {
+                facts.extend([dates, range(field), constant(field)].into_iter().flatten());
+                facts.join(", ")
+            }
+        };
     }
     facts.join(", ")
 }
@@ -106,8 +113,14 @@ fn values(field: &FieldView) -> Option<String> {
     let is_told = (2..=VALUES).contains(&field.values.len()) && total > field.values.len() as u64;
     let mut values: Vec<_> = field.values.iter().filter(|(value, _)| value != "\"\"").collect();
     values.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let told: Vec<_> = values.iter().map(|(value, count)| format!("{} {count}", bare(value))).collect();
-    (is_told && !told.is_empty()).then(|| told.join(", "))
+    let values: Vec<_> = values.into_iter().map(|(value, count)| (bare(value), count)).collect();
+    // The count after a number could be taken for a part of it.
+    let end_in_digits = values.iter().any(|(value, _)| value.ends_with(char::is_numeric));
+    let told = values.iter().map(|(value, count)| match end_in_digits {
+        true => format!("{value} ({count})"),
+        false => format!("{value} {count}"),
+    });
+    (is_told && !values.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
 }
 
 /// The range of the numbers, unless their values are named.

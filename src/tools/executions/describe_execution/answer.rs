@@ -126,7 +126,15 @@ impl Answer<'_> {
         if nodes > 0 {
             reasons.push(format!("{}: use a larger maxTokens.", counted(nodes, "more node", "more nodes")));
         } else if is_less {
-            reasons.push("Some texts, samples and values are left out: use a larger maxTokens, or get_execution_by_node for one node.".to_owned());
+            let left_out = match (size.far, size.near) {
+                (Detail::MOST, Detail::MOST) => {
+                    "…[+n] marks what is left out: use get_execution_fields or get_execution_by_node for one node."
+                }
+                _ => {
+                    "Some texts, samples and values are left out: use a larger maxTokens, or get_execution_by_node for one node."
+                }
+            };
+            reasons.push(left_out.to_owned());
         }
         if self.description.is_partial {
             reasons.push(

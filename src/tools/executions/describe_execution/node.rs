@@ -140,6 +140,8 @@ struct ShownNode {
     on_error: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     disabled: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    always_output_data: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sub_executions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,6 +200,7 @@ pub(super) fn shown_node(
         unconnected: flow::unconnected(node, described),
         on_error: described.settings.on_error.as_ref().map(|on_error| shorten_name(on_error, chars)),
         disabled: described.settings.disabled,
+        always_output_data: described.settings.always_output_data,
         sub_executions: shown_children(&node.children, chars),
         does: does(entry, detail, shown),
         input: described.input.as_ref().filter(|_| node.is_sub_node).and_then(|input| {
@@ -256,8 +259,16 @@ fn values(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<Strin
     };
     let fields = fields.filter(|(field, finding, _)| *finding != Finding::Constant || !is_set(field));
     let new: Vec<_> = fields.filter(|(field, finding, facts)| shown.is_new(&field.path, *finding, facts)).collect();
-    shown.less |= new.len() > detail.values;
-    let lines = new.iter().take(detail.values).map(|(field, _, facts)| line(&field.path, facts)).collect();
+    let more = new.len().saturating_sub(detail.values);
+    shown.less |= more > 0;
+    let mut lines: Vec<_> = new.iter().take(detail.values).map(|(field, _, facts)| line(&field.path, facts)).collect();
+    if more > 0 && !lines.is_empty() {
+        lines.push(format!("…[+{more}]"));
+    }
+    // What a node has too many of is not shown at a later one that did not make it, unless it is only for want of tokens.
+    if detail == Detail::MOST {
+        new.iter().skip(detail.values).for_each(|(field, _, facts)| shown.add_left_out(&field.path, facts));
+    }
     for (field, finding, facts) in new.into_iter().take(detail.values) {
         shown.add(&field.path, finding, facts.clone());
     }

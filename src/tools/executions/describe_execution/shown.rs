@@ -9,7 +9,7 @@ use crate::execution::fields::{Finding, Together};
 pub(super) struct Shown {
     /// The paths already described, each with the kind of fact.
     paths: HashSet<(String, Finding)>,
-    /// The facts already shown about values, each with the last name of their path: a node can move them.
+    /// The facts about values that were shown, or counted, each with the last name of their path: a node can move them.
     lines: HashSet<(String, String)>,
     together: HashSet<Vec<String>>,
     /// Whether anything was left out.
@@ -25,6 +25,11 @@ impl Shown {
     pub(super) fn add(&mut self, path: &str, finding: Finding, line: String) {
         self.paths.insert((path.to_owned(), finding));
         self.lines.insert((last_name(path), line));
+    }
+
+    /// A later node with the same fact did not make it.
+    pub(super) fn add_left_out(&mut self, path: &str, line: &str) {
+        self.lines.insert((last_name(path), line.to_owned()));
     }
 
     pub(super) fn is_new_together(&self, one: &Together) -> bool {

@@ -9,7 +9,8 @@ use super::super::no_data::no_values;
 use super::FieldsRequest;
 use crate::budget::Ladder;
 use crate::execution::fields::{
-    By, ByRow, FieldView, FieldsView, KINDS, NodePlace, Outlier, PlacedOutlier, Range, Split, SplitFact,
+    By, ByRow, FieldView, FieldsView, KINDS, MAX_REPEATED, NodePlace, Outlier, PlacedOutlier, Range, Repetition, Split,
+    SplitFact,
 };
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
@@ -25,7 +26,7 @@ pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let rows = view.by.as_ref().map_or(0, |by| by.rows.len());
     let entries =
         view.fields.len().max(rows).max(view.outliers.len().min(MAX_OUTLIERS)).max(view.splits.len().min(MAX_SPLITS));
-    let most = FieldLimits { entries, chars: CUT_NAME_CHARS };
+    let most = FieldLimits { entries, repeated: MAX_REPEATED - 1, chars: CUT_NAME_CHARS };
     let write = |limits| success(message, &data(view, request, limits));
     most.ladder().largest_that_fits(request.max_tokens, write).answer
 }
@@ -34,14 +35,17 @@ pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
 #[derive(Clone, Copy)]
 struct FieldLimits {
     entries: usize,
+    /// How many more values that occur again are listed of the requested path.
+    repeated: usize,
     /// The most characters of a name or a path.
     chars: usize,
 }
 
 impl FieldLimits {
-    /// Fewer entries, then shorter texts, then no entries.
+    /// Fewer repeated values, then fewer entries, then shorter texts, then no entries.
     fn ladder(self) -> Ladder<Self> {
         Ladder::new(self)
+            .fewer(|limits| &mut limits.repeated, |repeated| repeated - 1, 0)
             .fewer(|limits| &mut limits.entries, |entries| entries * 15 / 16, 5)
             .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 12)
             .fewer(|limits| &mut limits.entries, |entries| entries - 1, 0)
@@ -53,6 +57,11 @@ impl FieldLimits {
 struct FieldsAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     node_name: Option<String>,
+    /// The two paths, if the values of one are shown by the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
     items: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
@@ -143,6 +152,9 @@ struct ShownRepeated {
     compared: Option<u64>,
     value: Box<RawValue>,
     items: [Value; 2],
+    /// The next values that occur again, with their items, if the fields of one path were requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<(Box<RawValue>, [Value; 2])>,
 }
 
 /// How many values there are of each kind.
@@ -181,8 +193,12 @@ struct ShownOutlier {
 fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> FieldsAnswer {
     let is_one_node = request.projection.node.is_some();
     let odd = view.outliers.iter().take(limits.entries).map(|one| placed_outlier(one, limits.chars)).collect();
+    let shown_path =
+        |path: &Option<String>| path.as_ref().filter(|_| view.by.is_some()).map(|path| shorten(path, limits.chars));
     FieldsAnswer {
         node_name: view.node.as_ref().map(|node| shorten_name(node, limits.chars)),
+        path: shown_path(&request.projection.below),
+        by: shown_path(&request.projection.by),
         items: view.items,
         truncated: truncated(view, limits),
         notes: no_values(&view.header, &view.names, view.redacted),
@@ -190,7 +206,7 @@ fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Fiel
             .by
             .as_ref()
             .map(|by| by.rows.iter().take(limits.entries).map(|row| shown_row(row, limits.chars)).collect()),
-        fields: (is_one_node && view.by.is_none()).then(|| fields(view, limits)),
+        fields: (is_one_node && view.by.is_none()).then(|| fields(view, request.projection.below.as_deref(), limits)),
         odd: (!is_one_node).then_some(odd),
         splits: view
             .splits
@@ -203,7 +219,7 @@ fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Fiel
 
 fn shown_row(row: &ByRow, chars: usize) -> ShownRow {
     let value = if let By::Value(value) = &row.by { Some(json(value)) } else { None };
-    let field = ShownField { path: None, odd: None, ..shown_field(&row.field, chars) };
+    let field = ShownField { path: None, odd: None, ..shown_field(&row.field, 0, chars) };
     ShownRow { value, others: row.by == By::Others, none: row.by == By::Missing, items: row.items, field }
 }
 
@@ -223,23 +239,31 @@ fn place(place: &NodePlace) -> Value {
     }
 }
 
-fn shown_repeated(field: &FieldView) -> Option<ShownRepeated> {
+/// The values that occur again: the first one, and up to `others` more.
+fn shown_repeated(field: &FieldView, others: usize) -> Option<ShownRepeated> {
     let names = field.repeated.as_ref()?;
-    let items = [place(&names.first.places[0]), place(&names.first.places[1])];
+    let shown = |one: &Repetition| (json(&one.value), one.places.each_ref().map(place));
+    let (value, items) = shown(&names.first);
     let compared = names.has_more.then_some(names.values);
-    Some(ShownRepeated { distinct: names.distinct, compared, value: json(&names.first.value), items })
+    let others = names.others.iter().take(others).map(shown).collect();
+    Some(ShownRepeated { distinct: names.distinct, compared, value, items, others })
 }
 
-/// The fields in document order; if not all are shown, those with an outlier first.
-fn fields(view: &FieldsView, limits: FieldLimits) -> Vec<ShownField> {
+/// The fields in document order; if not all are shown, those with an outlier first. That of the requested path lists
+/// more of the values that occur again.
+fn fields(view: &FieldsView, requested: Option<&str>, limits: FieldLimits) -> Vec<ShownField> {
     let mut fields: Vec<_> = view.fields.iter().collect();
     if limits.entries < fields.len() {
         fields.sort_by_key(|field| field.outlier.is_none());
     }
-    fields.into_iter().take(limits.entries).map(|field| shown_field(field, limits.chars)).collect()
+    let shown = |field: &FieldView| {
+        let repeated = if requested == Some(&*field.path) { limits.repeated } else { 0 };
+        shown_field(field, repeated, limits.chars)
+    };
+    fields.into_iter().take(limits.entries).map(shown).collect()
 }
 
-fn shown_field(field: &FieldView, chars: usize) -> ShownField {
+fn shown_field(field: &FieldView, repeated: usize, chars: usize) -> ShownField {
     let kinds = Kinds(field.kinds);
     let kind = KINDS.iter().zip(field.kinds).find(|(_, count)| *count > 0).map(|(kind, _)| *kind);
     let both = |range: Range| (range.both.map(|(least, _)| number(least)), range.both.map(|(_, most)| number(most)));
@@ -258,7 +282,7 @@ fn shown_field(field: &FieldView, chars: usize) -> ShownField {
         min_length,
         max_length,
         distinct: field.distinct.filter(|distinct| *distinct > 0 && !is_listed),
-        repeated: shown_repeated(field),
+        repeated: shown_repeated(field, repeated),
         values: field.values.iter().map(|(value, count)| (json(value), *count)).collect(),
         example: field.example.as_deref().filter(|_| !is_listed).map(json),
         odd: field.outlier.as_ref().map(shown_outlier),

@@ -17,8 +17,8 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "get_execution_fields",
     title: "Show the fields of an execution",
-    description: "Show what a node's output items look like: each path with types, ranges, values, and the first odd \
-                  one; with `by`, for each value of another path. Without `nodeName`: odd values and splits of all nodes.",
+    description: "Show what a node's output items look like: each path with types, ranges, values and the first outlier; \
+                  with `by`, for each value of another path. Without `nodeName`: what divides the items of all nodes.",
     parameters: GetExecutionFields::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<GetExecutionFields>().shared(),
