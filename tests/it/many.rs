@@ -236,25 +236,27 @@ fn what_was_not_read_is_neither_stopped_nor_a_group() {
 
 #[test]
 fn more_runs_than_are_held_are_refused() {
-    // In one execution, and in all of them.
-    for (executions, runs) in [(1, 100_001), (11, 95_000)] {
-        let store = N8nFolder::wal();
-        let connection = store.open();
-        for id in 1..=executions {
-            store.save_row(&connection, &execution(id, "aaaaaaaa"));
-            // Runs can share an element of the text.
-            let runs = vec!["\"4\""; runs].join(",");
-            let text = format!(
-                r#"[{{"resultData":"1"}},{{"runData":"2"}},{{"A":"3"}},[{runs}],{{"startTime":1,"executionTime":5,"executionStatus":"5"}},"success"]"#
-            );
-            store.save_data(&connection, id as i64, "{}", &text);
-        }
-        let mut command = Command::new(crate::support::binary());
-        command.args(["trend", "w", "--until", "2026-10-08T23:59:59Z", "--store"]).arg(store.path());
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains("choose a shorter period"), "{executions}: {said}");
+    too_many_runs_are_refused(1, 100_001);
+}
+
+/// The trend of this many executions, each with this many runs.
+fn too_many_runs_are_refused(executions: u64, runs: usize) {
+    let store = N8nFolder::wal();
+    let connection = store.open();
+    for id in 1..=executions {
+        store.save_row(&connection, &execution(id, "aaaaaaaa"));
+        // Runs can share an element of the text.
+        let runs = vec!["\"4\""; runs].join(",");
+        let text = format!(
+            r#"[{{"resultData":"1"}},{{"runData":"2"}},{{"A":"3"}},[{runs}],{{"startTime":1,"executionTime":5,"executionStatus":"5"}},"success"]"#
+        );
+        store.save_data(&connection, id as i64, "{}", &text);
     }
+    let mut command = Command::new(crate::support::binary());
+    command.args(["trend", "w", "--until", "2026-10-08T23:59:59Z", "--store"]).arg(store.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("choose a shorter period"), "{executions}: {said}");
 }
 
 #[test]
@@ -275,7 +277,7 @@ fn an_answer_about_many_fits_its_budget() {
         run[0]["executionTime"] = json!(if id > 24 * 7 { 3000 } else { 300 + id % 7 });
         nodes.extend((0..20).map(|node| (name(node), run.clone())));
     });
-    for (tokens, store, arguments) in ["1000", "2000", "4000"].into_iter().flat_map(|tokens| {
+    for (tokens, store, arguments) in ["1000", "4000"].into_iter().flat_map(|tokens| {
         let trend: &[&str] = &["trend", "w", "--until", "2026-10-08T23:59:59Z"];
         [
             (tokens, &slow, trend),
@@ -410,9 +412,13 @@ fn a_value_is_found_in_all_executions() {
     }
 }
 
-/// Random pieces of each body, in which an item has digits, quotes, controls, capitals and halves of emojis.
 #[test]
 fn finding_agrees_with_the_search_for_random_pieces_of_each_body() {
+    agrees_for_random_pieces(6);
+}
+
+/// Random pieces of each body, in which an item has digits, quotes, controls, capitals and halves of emojis.
+fn agrees_for_random_pieces(pieces: usize) {
     let mut random = Random(4711);
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 1_000_000) {
         let mut value = fixtures::parse(&body);
@@ -420,7 +426,7 @@ fn finding_agrees_with_the_search_for_random_pieces_of_each_body() {
         let item = json!([[{"json": {"odd": odd, "number": 4711, "4711": {"Order": [true, 1e-7, "4711"]}}}]]);
         value["data"]["resultData"]["runData"]["odd"] = json!([{"startTime": 1, "data": {"main": item}}]);
         let text = value["data"]["resultData"]["runData"].to_string();
-        for _ in 0..30 {
+        for _ in 0..pieces {
             let of = random.pick(&[odd, &text]);
             let (from, length) = (random.index(of.chars().count()), 1 + random.index(8));
             let needle: String = of.chars().skip(from).take(length).collect();
@@ -435,7 +441,7 @@ fn finding_agrees_with_the_search_for_random_pieces_of_each_body() {
 
 #[test]
 fn finding_agrees_with_the_search_of_each_execution() {
-    agrees_with_each_search(48);
+    agrees_with_each_search(144);
 }
 
 /// Every piece, and the large execution.
@@ -444,6 +450,18 @@ mod slow {
     #[ignore = "slow: 3 s"]
     fn the_runs_of_the_large_execution_are_those_of_its_summary() {
         super::runs_are_those_of_the_summary(super::fixtures::large());
+    }
+
+    #[test]
+    #[ignore = "slow: 20 s"]
+    fn finding_agrees_with_the_search_for_many_random_pieces_of_each_body() {
+        super::agrees_for_random_pieces(30);
+    }
+
+    #[test]
+    #[ignore = "slow: 8 s"]
+    fn more_runs_than_are_held_in_several_executions_are_refused() {
+        super::too_many_runs_are_refused(11, 95_000);
     }
 
     #[test]

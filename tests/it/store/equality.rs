@@ -75,7 +75,7 @@ fn assert_equal(store: &N8nFolder, bodies: &[(String, Value)]) {
 #[test]
 fn small_fixtures_have_the_same_answers_from_a_database_with_a_write_ahead_log() {
     let mut bodies = executions(fixtures::executions());
-    bodies.retain(|(_, body)| body.to_string().len() < 100_000);
+    bodies.retain(|(_, body)| body.to_string().len() < 40_000);
     same_from_a_write_ahead_log(&bodies);
 }
 
@@ -89,7 +89,7 @@ fn same_from_a_write_ahead_log(bodies: &[(String, Value)]) {
 #[test]
 fn some_fixtures_have_the_same_answers_from_the_other_kinds_of_stores() {
     let bodies: Vec<_> =
-        executions(fixtures::executions()).into_iter().filter(|(_, body)| body.to_string().len() < 30_000).collect();
+        executions(fixtures::executions()).into_iter().filter(|(_, body)| body.to_string().len() < 12_000).collect();
     let (store, bundles) = (N8nFolder::rollback(), N8nFolder::wal());
     for (_, body) in &bodies {
         store.save(body);
