@@ -31,10 +31,10 @@ arguments! {
 impl ToolCall for GetExecution {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let execution = execution(self.id, self.ignore_data_size_limit);
-        let (source, locale, offers_check) = (context.executions(), context.locale, context.offers_check);
-        let id = source.own_id(&execution.id);
-        let compose =
-            move |summary| Ok(summary_answer::compose(&summary, id.as_deref(), self.offset, locale, offers_check));
-        source.answer(&execution, SummaryProjection, &progress, compose).await
+        let (locale, offers_check) = (context.locale, context.offers_check);
+        let compose = move |summary, id: Option<&str>| {
+            Ok(summary_answer::compose(&summary, id, self.offset, locale, offers_check))
+        };
+        context.executions().answer(&execution, SummaryProjection, &progress, compose).await
     }
 }

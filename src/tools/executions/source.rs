@@ -171,8 +171,8 @@ impl Source {
         self.saved.get(id).is_some_and(SavedExecution::is_read_once)
     }
 
-    /// The answer that `compose` makes of a view, marked with its source. Counting tokens takes time, so it stays on the
-    /// thread that reads.
+    /// The answer that `compose` makes of a view and the requested id, if it is an id, marked with its source. Counting
+    /// tokens takes time, so it stays on the thread that reads.
     ///
     /// # Errors
     /// No source has the execution, it cannot be read, or `compose` refuses it.
@@ -181,12 +181,13 @@ impl Source {
         request: &ExecutionRequest,
         projection: P,
         progress: &Progress,
-        compose: impl Fn(V) -> Result<String, Error> + Clone + Send + 'static,
+        compose: impl Fn(V, Option<&str>) -> Result<String, Error> + Clone + Send + 'static,
     ) -> Result<String, Error>
     where
         P: StoredProjection<View = Result<V, execution::Error>>,
     {
-        let projection = projection.map(move |view| compose(view?));
+        let id = self.own_id(&request.id);
+        let projection = projection.map(move |view| compose(view?, id.as_deref()));
         let read = self.read(request, &projection, progress).await?;
         Ok(read.origin.mark(read.view?))
     }

@@ -51,10 +51,8 @@ impl ToolCall for DescribeExecution {
         let execution = execution(self.id, self.ignore_data_size_limit);
         let projection = DescribeProjection { redacts: context.redact };
         let request = DescribeRequest { max_tokens: self.max_tokens - MARK_TOKENS, locale: context.locale };
-        let source = context.executions();
-        let id = source.own_id(&execution.id);
-        let compose = move |description| Ok(answer(&description, id.as_deref(), request));
-        source.answer(&execution, projection, &progress, compose).await
+        let compose = move |description, id: Option<&str>| Ok(answer(&description, id, request));
+        context.executions().answer(&execution, projection, &progress, compose).await
     }
 }
 

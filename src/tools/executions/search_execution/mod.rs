@@ -95,11 +95,9 @@ impl ToolCall for SearchExecution {
             max_tokens: self.max_tokens - MARK_TOKENS,
             locale: context.locale,
         };
-        let source = context.executions();
-        let id = source.own_id(&execution.id);
         let projection = request.projection.clone();
-        let compose = move |view| answer(&view, id.as_deref(), &request);
-        source.answer(&execution, projection, &progress, compose).await
+        let compose = move |view, id: Option<&str>| answer(&view, id, &request);
+        context.executions().answer(&execution, projection, &progress, compose).await
     }
 }
 
