@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::lexeme::Lexeme;
 use super::lexer::{Tokens, tokens};
 use super::token::{Kind, Token};
 use super::{MAX_CODE_BYTES, Syntax};
@@ -29,7 +30,11 @@ pub(super) fn codes(text: &str, syntax: Syntax) -> impl Iterator<Item = Code<'_>
     });
     pieces.filter(|(range, _)| range.len() <= MAX_CODE_BYTES).map(move |(range, is_closed)| {
         let is_script = syntax == Syntax::Code;
-        let escape = if is_script { None } else { text[range.clone()].find("\\}}").map(|at| range.start + at) };
+        let escape = if is_script {
+            None
+        } else {
+            memmem::find(&text.as_bytes()[range.clone()], b"\\}}").map(|at| range.start + at)
+        };
         Code { text, tokens: tokens(text, range.clone(), escape, is_script), range, syntax, is_closed }
     })
 }
@@ -107,9 +112,24 @@ impl<'a> Code<'a> {
         index.checked_sub(1).and_then(|before| self.kind(before))
     }
 
-    /// The source of the token before, empty before the first one.
-    pub(super) fn source_before(&self, index: usize) -> &'a str {
-        index.checked_sub(1).map_or("", |before| self.source(before))
+    /// Which word or sign a token is.
+    pub(super) fn lexeme(&self, index: usize) -> Lexeme {
+        self.token(index).map_or(Lexeme::Other, |token| token.lexeme)
+    }
+
+    /// Which word or sign the token before is.
+    pub(super) fn lexeme_before(&self, index: usize) -> Lexeme {
+        index.checked_sub(1).map_or(Lexeme::Other, |before| self.lexeme(before))
+    }
+
+    /// Whether a token is this opening bracket.
+    pub(super) fn opens(&self, index: usize, char: char) -> bool {
+        matches!(self.kind(index), Some(Kind::Open(bracket)) if bracket.opening() == char)
+    }
+
+    /// Whether a token is this closing bracket.
+    pub(super) fn closes(&self, index: usize, char: char) -> bool {
+        matches!(self.kind(index), Some(Kind::Close(bracket)) if bracket.closing() == char)
     }
 
     /// The index of the matching bracket.

@@ -4,8 +4,9 @@
 use super::Syntax;
 use super::code::Code;
 use super::fault::{Fault, FaultKind};
+use super::lexeme::Lexeme;
 use super::literal::is_identifier;
-use super::token::{Bracket, Kind, is_special};
+use super::token::{Bracket, Kind};
 
 /// The first reason why the code is refused.
 pub(super) fn fault(code: &Code<'_>) -> Option<Fault> {
@@ -44,7 +45,7 @@ fn whole(code: &Code<'_>) -> Option<(FaultKind, usize)> {
         "if" | "for" | "while" | "do" | "switch" | "try" | "throw" | "return" | "const" | "var" | "class"
         | "function" | "break" | "continue" | "export" | "debugger" | ";" => true,
         // A label.
-        word => is_identifier(word) && code.source(1) == ":",
+        word => is_identifier(word) && code.lexeme(1) == Lexeme::Colon,
     };
     is_statement.then_some((FaultKind::Statement, first.start()))
 }
@@ -70,26 +71,24 @@ fn pairs(code: &Code<'_>) -> Option<(FaultKind, usize)> {
 
 /// `inside`: the bracket around it, `Some(None)` in a placeholder of a template literal.
 fn pair(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> Option<FaultKind> {
-    let (before, this) = (code.source_before(index), code.source(index));
+    let (before, this) = (code.lexeme_before(index), code.lexeme(index));
     let kind = code.kind(index);
-    let before_is_sign = code.before(index) == Some(Kind::Sign);
-    if before_is_sign && before == "." {
+    if before == Lexeme::Dot {
         return (kind != Some(Kind::Word)).then_some(FaultKind::Dot);
     }
-    let this_is_sign = kind == Some(Kind::Sign);
-    if this_is_sign && matches!(this, "." | "?.") {
-        let follows_value = index > 0 && !before_is_sign && !is_open(code.before(index));
-        let is_refused = !follows_value && !matches!(before, "++" | "--") || follows_key(code, index);
+    if this.is_dot() {
+        let follows_value = !matches!(code.before(index), None | Some(Kind::Sign)) && !is_open(code.before(index));
+        let is_refused = !follows_value && before != Lexeme::Step || follows_key(code, index);
         return is_refused.then_some(FaultKind::Dot);
     }
-    if before_is_sign && before == "?." {
+    if before == Lexeme::OptionalDot {
         let fits = matches!(kind, Some(Kind::Word | Kind::Open(Bracket::Group | Bracket::List) | Kind::Template));
         return (!fits && kind != Some(Kind::TemplateHead)).then_some(FaultKind::Dot);
     }
-    let lacks_left = this_is_sign && is_binary(code, index) && !follows_value(code, index);
-    let lacks_right = before_is_sign && needs_right(code, index - 1) && ends(code, index);
+    let lacks_left = is_binary(code, index) && !follows_value(code, index);
+    let lacks_right = index > 0 && needs_right(code, index - 1) && ends(code, index);
     // esprima reads `{ day*: 4 }` as two members.
-    let may_be_member = inside == Some(Some(Bracket::Object)) && (this == "*" || before == "*");
+    let may_be_member = inside == Some(Some(Bracket::Object)) && (this == Lexeme::Star || before == Lexeme::Star);
     if (lacks_left || lacks_right) && !may_be_member {
         return Some(FaultKind::Operand);
     }
@@ -102,7 +101,7 @@ fn follows_key(code: &Code<'_>, index: usize) -> bool {
     code.kind(brace) == Some(Kind::Open(Bracket::Object))
         && code.before(index) == Some(Kind::Word)
         && code.syntax != Syntax::Code
-        && code.source_before(brace) != ":"
+        && code.lexeme_before(brace) != Lexeme::Colon
 }
 
 fn is_open(kind: Option<Kind>) -> bool {
@@ -111,37 +110,43 @@ fn is_open(kind: Option<Kind>) -> bool {
 
 /// Whether the operator is binary wherever it stands.
 fn is_binary(code: &Code<'_>, index: usize) -> bool {
-    match code.source(index) {
+    match code.lexeme(index) {
         // `function*`, `{ *keys() {} }`, `import * as`
-        "*" => !matches!(code.source_before(index), "function" | "yield" | "import" | "export" | "static" | "async"),
-        "%" | "**" | "=" | "+=" | "-=" | "*=" | "%=" | "**=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | ">>>=" | "&&="
-        | "||=" | "??=" | "==" | "!=" | "===" | "!==" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "??" | "&" | "|"
-        | "^" | "<<" | ">>" | ">>>" | "?" => true,
-        _ => false,
+        Lexeme::Star => !matches!(code.lexeme_before(index), Lexeme::Function | Lexeme::Yield | Lexeme::Modifier),
+        lexeme => lexeme.is_binary(),
     }
 }
 
 fn follows_value(code: &Code<'_>, index: usize) -> bool {
-    let in_object = matches!(code.before(index), Some(Kind::Open(Bracket::Object | Bracket::Block)));
     match code.before(index) {
         None => false,
-        // A generator in an object or a class.
-        _ if code.source(index) == "*" && (in_object || matches!(code.source_before(index), "," | ";" | "}")) => true,
-        Some(Kind::Sign) => matches!(code.source_before(index), "++" | "--"),
+        Some(_) if code.lexeme(index) == Lexeme::Star && may_mark_generator(code, index) => true,
+        Some(Kind::Sign) => code.lexeme_before(index) == Lexeme::Step,
         kind => !is_open(kind),
+    }
+}
+
+/// Whether a generator may be declared here: in an object or a class.
+fn may_mark_generator(code: &Code<'_>, index: usize) -> bool {
+    let is_brace = |bracket| matches!(bracket, Bracket::Object | Bracket::Block);
+    match code.before(index) {
+        Some(Kind::Open(bracket) | Kind::Close(bracket)) => is_brace(bracket),
+        _ => matches!(code.lexeme_before(index), Lexeme::Comma | Lexeme::Semicolon),
     }
 }
 
 /// Whether the operator cannot be the last token.
 fn needs_right(code: &Code<'_>, index: usize) -> bool {
-    is_binary(code, index) || matches!(code.source(index), "!" | "~" | "+" | "-" | "/" | "=>" | "...")
+    is_binary(code, index) || matches!(code.lexeme(index), Lexeme::Not | Lexeme::Prefix | Lexeme::Arrow)
 }
 
 /// Whether nothing, a closing bracket or a separator is here.
 fn ends(code: &Code<'_>, index: usize) -> bool {
     match code.kind(index) {
         None | Some(Kind::Close(_) | Kind::TemplateMiddle | Kind::TemplateTail) => true,
-        Some(Kind::Sign) => matches!(code.source(index), "," | ";" | ":") || is_binary(code, index),
+        Some(Kind::Sign) => {
+            matches!(code.lexeme(index), Lexeme::Comma | Lexeme::Semicolon | Lexeme::Colon) || is_binary(code, index)
+        }
         _ => false,
     }
 }
@@ -157,7 +162,7 @@ fn follow_each_other(code: &Code<'_>, index: usize, inside: Option<Option<Bracke
     };
     let begins = match this.kind {
         Kind::Number | Kind::Text => true,
-        Kind::Word => !is_special(code.source(index)),
+        Kind::Word => !this.lexeme.is_special(),
         _ => false,
     };
     begins && !is_separated && ends_value(code, index)
@@ -169,10 +174,7 @@ fn ends_value(code: &Code<'_>, index: usize) -> bool {
     match code.before(index) {
         Some(Kind::Number | Kind::Text | Kind::Regex | Kind::Template | Kind::TemplateTail) => true,
         Some(Kind::Close(Bracket::Index | Bracket::List | Bracket::Call | Bracket::Group)) => true,
-        Some(Kind::Word) => {
-            let is_member = matches!(code.source_before(before), "." | "?.");
-            is_member || !is_special(code.source(before))
-        }
+        Some(Kind::Word) => code.lexeme_before(before).is_dot() || !code.lexeme(before).is_special(),
         _ => false,
     }
 }

@@ -3,8 +3,11 @@
 
 use std::ops::Range;
 
+use memchr::{memchr, memchr3_iter, memmem};
+
 use super::fault::FaultKind;
-use super::token::{Bracket, Kind, Token, expects_value, is_word};
+use super::lexeme::Lexeme;
+use super::token::{Bracket, Kind, Token, is_word};
 
 /// The tokens of one piece of code.
 #[derive(Debug, Default)]
@@ -15,31 +18,10 @@ pub(super) struct Tokens {
     pub(super) fault: Option<(FaultKind, usize)>,
 }
 
-/// Operators and other signs of one byte, and of more.
-const SIGNS: &[u8] = b"=<>?.+-*/%&|^!~,;:";
-const SIGNS_OF_2: [[u8; 2]; 22] = [
-    *b"=>", *b"==", *b"!=", *b"<=", *b">=", *b"&&", *b"||", *b"??", *b"?.", *b"++", *b"--", *b"+=", *b"-=", *b"*=",
-    *b"/=", *b"%=", *b"&=", *b"|=", *b"^=", *b"<<", *b">>", *b"**",
-];
-const SIGNS_OF_3: [[u8; 3]; 10] =
-    [*b"...", *b"===", *b"!==", *b"**=", *b"<<=", *b">>=", *b">>>", *b"&&=", *b"||=", *b"??="];
-
-/// The length of the sign that a text begins with: of several, JavaScript takes the longest.
-fn sign_len(text: &[u8]) -> Option<usize> {
-    if text.starts_with(b">>>=") {
-        return Some(4);
-    }
-    if text.first_chunk().is_some_and(|start| SIGNS_OF_3.contains(start)) {
-        return Some(3);
-    }
-    let has_2 = text.first_chunk().is_some_and(|start| SIGNS_OF_2.contains(start));
-    if has_2 { Some(2) } else { text.first().filter(|byte| SIGNS.contains(byte)).map(|_| 1) }
-}
-
 struct Lexer<'a> {
+    /// The text up to the end of the code.
     text: &'a str,
     at: usize,
-    end: usize,
     /// The backslash that n8n removes before it parses.
     escape: Option<usize>,
     is_script: bool,
@@ -53,9 +35,8 @@ struct Lexer<'a> {
 /// The tokens of `text[range]`. A script begins with a statement, other code with a value.
 pub(super) fn tokens(text: &str, range: Range<usize>, escape: Option<usize>, is_script: bool) -> Tokens {
     let mut lexer = Lexer {
-        text,
+        text: text.get(..range.end).unwrap_or_default(),
         at: range.start,
-        end: range.end,
         escape,
         is_script,
         begins_line: false,
@@ -73,8 +54,8 @@ type Step = Result<(), (FaultKind, usize)>;
 
 impl Lexer<'_> {
     fn run(&mut self) -> Step {
-        while let Some(char) = self.char_at(self.at) {
-            self.token(char)?;
+        while let Some(byte) = self.bytes().get(self.at) {
+            self.token(*byte)?;
         }
         let Some(token) = self.open.last().and_then(|open| self.tokens.list.get(*open)) else { return Ok(()) };
         let kind = match token.kind {
@@ -84,73 +65,91 @@ impl Lexer<'_> {
         Err((kind, token.start()))
     }
 
-    fn char_at(&self, at: usize) -> Option<char> {
-        self.text.get(at..self.end)?.chars().next()
+    fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
     }
 
-    fn rest(&self) -> &str {
-        self.text.get(self.at..self.end).unwrap_or_default()
-    }
-
+    /// The byte at an index; 0 after the end.
     fn byte(&self, at: usize) -> u8 {
-        if at < self.end { self.text.as_bytes().get(at).copied().unwrap_or(0) } else { 0 }
+        self.bytes().get(at).copied().unwrap_or(0)
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.bytes().get(self.at..).unwrap_or_default()
     }
 
     fn push(&mut self, kind: Kind, end: usize) {
-        self.tokens.list.push(Token::new(kind, self.at..end, self.begins_line));
+        self.push_lexeme(kind, Lexeme::Other, end);
+    }
+
+    fn push_lexeme(&mut self, kind: Kind, lexeme: Lexeme, end: usize) {
+        self.tokens.list.push(Token::new(kind, lexeme, self.at..end, self.begins_line));
         self.begins_line = false;
         self.at = end;
     }
 
-    fn token(&mut self, char: char) -> Step {
-        match char {
-            '\n' | '\r' | '\u{2028}' | '\u{2029}' => {
-                self.begins_line = true;
-                self.at += char.len_utf8();
-                Ok(())
-            }
-            '\\' if self.escape == Some(self.at) => {
-                self.at += 1;
-                Ok(())
-            }
-            char if char.is_whitespace() || char == '\u{feff}' => {
-                self.at += char.len_utf8();
-                Ok(())
-            }
-            '/' => self.slash(),
-            '"' | '\'' => self.string(char),
-            '`' => self.template(Kind::Template, Kind::TemplateHead),
-            '0'..='9' => self.number(),
-            '.' if self.byte(self.at + 1).is_ascii_digit() => self.number(),
-            '(' | '[' | '{' => {
-                self.open_bracket(char);
-                Ok(())
-            }
-            ')' | ']' | '}' => self.close(char),
-            '#' if self.has_class || (self.is_script && self.tokens.list.is_empty()) => self.word(1),
-            '\\' if self.byte(self.at + 1) == b'u' => self.word(1),
-            char if is_word(char) => self.word(0),
-            char => self.sign(char),
+    fn token(&mut self, byte: u8) -> Step {
+        match byte {
+            b' ' | b'\t' | b'\x0b' | b'\x0c' => self.skip(1),
+            b'\n' | b'\r' => self.end_line(1),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => self.word(0),
+            b'/' => return self.slash(),
+            b'"' | b'\'' => return self.string(byte),
+            b'`' => return self.template(Kind::Template, Kind::TemplateHead),
+            b'0'..=b'9' => return self.number(),
+            b'.' if self.byte(self.at + 1).is_ascii_digit() => return self.number(),
+            b'(' | b'[' | b'{' => self.open_bracket(byte),
+            b')' | b']' | b'}' => return self.close(byte),
+            b'#' if self.has_class || (self.is_script && self.tokens.list.is_empty()) => self.word(1),
+            b'\\' if self.escape == Some(self.at) => self.skip(1),
+            b'\\' if self.byte(self.at + 1) == b'u' => self.word(1),
+            0x80.. => return self.beyond_ascii(),
+            _ => return self.sign(),
         }
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    fn end_line(&mut self, bytes: usize) {
+        self.begins_line = true;
+        self.at += bytes;
+    }
+
+    fn beyond_ascii(&mut self) -> Step {
+        match self.char() {
+            char @ ('\u{2028}' | '\u{2029}') => self.end_line(char.len_utf8()),
+            char if char.is_whitespace() || char == '\u{feff}' => self.skip(char.len_utf8()),
+            char if is_word(char) => self.word(0),
+            char => return Err((FaultKind::UnexpectedCharacter(char), self.at)),
+        }
+        Ok(())
+    }
+
+    /// The character that begins here.
+    fn char(&self) -> char {
+        self.text.get(self.at..).and_then(|rest| rest.chars().next()).unwrap_or_default()
     }
 
     fn slash(&mut self) -> Step {
         match self.byte(self.at + 1) {
             b'/' => {
-                let rest = self.rest();
-                let len = rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len());
+                let len = line_len(self.rest());
                 self.comment(self.at + len);
                 Ok(())
             }
             b'*' => {
+                let rest = self.rest();
                 // esprima tolerates an unclosed comment.
-                let len = self.rest().get(2..).and_then(|rest| rest.find("*/")).map_or(self.rest().len(), |at| at + 4);
-                self.begins_line |= self.rest().get(..len).is_some_and(|comment| comment.contains('\n'));
+                let len = memmem::find(&rest[2..], b"*/").map_or(rest.len(), |at| at + 4);
+                self.begins_line |= memchr(b'\n', &rest[..len]).is_some();
                 self.comment(self.at + len);
                 Ok(())
             }
             _ if self.expects_value() => self.regex(),
-            _ => self.sign('/'),
+            _ => self.sign(),
         }
     }
 
@@ -164,27 +163,23 @@ impl Lexer<'_> {
         let list = &self.tokens.list;
         let Some(last) = list.last() else { return true };
         match last.kind {
-            Kind::Word => expects_value(self.word_of(last)) && !self.is_member(list.len() - 1),
-            Kind::Sign => !matches!(self.word_of(last), "++" | "--"),
+            Kind::Word => last.lexeme.expects_value() && !self.is_member(list.len() - 1),
+            Kind::Sign => last.lexeme != Lexeme::Step,
             Kind::Close(bracket) => matches!(bracket, Bracket::Control | Bracket::Block),
             Kind::Open(_) | Kind::TemplateHead | Kind::TemplateMiddle => true,
             _ => false,
         }
     }
 
-    fn word_of(&self, token: &Token) -> &str {
-        self.text.get(token.range()).unwrap_or_default()
-    }
-
     /// Whether the token follows a dot.
     fn is_member(&self, index: usize) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.tokens.list.get(before));
-        before.is_some_and(|before| matches!(self.word_of(before), "." | "?."))
+        before.is_some_and(|before| before.lexeme.is_dot())
     }
 
     fn regex(&mut self) -> Step {
         let (mut at, mut in_class) = (self.at + 1, false);
-        while at < self.end {
+        while at < self.text.len() {
             match self.byte(at) {
                 b'\\' => at += 1,
                 b'\n' | b'\r' => break,
@@ -205,13 +200,13 @@ impl Lexer<'_> {
         Err((FaultKind::UnclosedRegex, self.at))
     }
 
-    fn string(&mut self, quote: char) -> Step {
+    fn string(&mut self, quote: u8) -> Step {
         let mut at = self.at + 1;
-        while at < self.end {
+        while at < self.text.len() {
             match self.byte(at) {
                 b'\\' => at += if self.byte(at + 1) == b'\r' && self.byte(at + 2) == b'\n' { 2 } else { 1 },
                 b'\n' | b'\r' => break,
-                byte if char::from(byte) == quote => {
+                byte if byte == quote => {
                     self.push(Kind::Text, at + 1);
                     return Ok(());
                 }
@@ -225,7 +220,7 @@ impl Lexer<'_> {
     /// The text of a template literal: from its beginning or the end of a placeholder, to its end or the next placeholder.
     fn template(&mut self, closed: Kind, hole: Kind) -> Step {
         let mut at = self.at + 1;
-        while at < self.end {
+        while at < self.text.len() {
             match (self.byte(at), self.byte(at + 1)) {
                 (b'\\', _) => at += 1,
                 (b'`', _) => {
@@ -245,7 +240,7 @@ impl Lexer<'_> {
     }
 
     fn number(&mut self) -> Step {
-        let rest = self.rest().as_bytes();
+        let rest = self.rest();
         let based = rest.len() > 1 && rest[0] == b'0' && b"xXoObB".contains(&rest[1]);
         let mut len = if based { 2 } else { 0 };
         let mut has_dot = based;
@@ -266,7 +261,7 @@ impl Lexer<'_> {
         }
         len += usize::from(rest.get(len) == Some(&b'n'));
         let end = self.at + len;
-        if self.char_at(end).is_some_and(is_word) {
+        if self.text.get(end..).is_some_and(|rest| rest.starts_with(is_word)) {
             return Err((FaultKind::LetterAfterNumber, self.at));
         }
         self.push(Kind::Number, end);
@@ -274,32 +269,36 @@ impl Lexer<'_> {
     }
 
     /// A word whose first `taken` characters are not word characters.
-    fn word(&mut self, taken: usize) -> Step {
-        let rest = self.rest().get(taken..).unwrap_or_default();
-        // An escape in a name: `\u0061`.
-        let len = rest.find(|char| !is_word(char) && char != '\\').unwrap_or(rest.len());
-        self.has_class |= rest.get(..len) == Some("class");
-        self.push(Kind::Word, self.at + taken + len);
+    fn word(&mut self, taken: usize) {
+        let start = self.at + taken;
+        let rest = self.bytes().get(start..).unwrap_or_default();
+        let mut len = rest.iter().position(|byte| !IS_WORD[usize::from(*byte)]).unwrap_or(rest.len());
+        if rest.get(len).is_some_and(|next| *next == b'\\' || !next.is_ascii()) {
+            let rest = self.text.get(start..).unwrap_or_default();
+            // An escape in a name: `\u0061`.
+            len = rest.find(|char| !is_word(char) && char != '\\').unwrap_or(rest.len());
+        }
+        let word = self.bytes().get(start..start + len).unwrap_or_default();
+        let lexeme = if taken == 0 { Lexeme::of_word(word) } else { Lexeme::Other };
+        self.has_class |= word == b"class";
+        self.push_lexeme(Kind::Word, lexeme, start + len);
+    }
+
+    fn sign(&mut self) -> Step {
+        let (lexeme, len) =
+            Lexeme::sign(self.rest()).ok_or_else(|| (FaultKind::UnexpectedCharacter(self.char()), self.at))?;
+        self.push_lexeme(Kind::Sign, lexeme, self.at + len);
         Ok(())
     }
 
-    fn sign(&mut self, char: char) -> Step {
-        let rest = self.rest();
-        let len = sign_len(rest.as_bytes()).ok_or((FaultKind::UnexpectedCharacter(char), self.at))?;
-        // `a?.5:1`
-        let is_question = rest.starts_with("?.") && self.byte(self.at + 2).is_ascii_digit();
-        self.push(Kind::Sign, self.at + if is_question { 1 } else { len });
-        Ok(())
-    }
-
-    fn open_bracket(&mut self, char: char) {
+    fn open_bracket(&mut self, byte: u8) {
         let follows_value = !self.expects_value();
-        let bracket = match char {
-            '(' if self.follows_control() => Bracket::Control,
-            '(' if follows_value => Bracket::Call,
-            '(' => Bracket::Group,
-            '[' if follows_value => Bracket::Index,
-            '[' => Bracket::List,
+        let bracket = match byte {
+            b'(' if self.follows_control() => Bracket::Control,
+            b'(' if follows_value => Bracket::Call,
+            b'(' => Bracket::Group,
+            b'[' if follows_value => Bracket::Index,
+            b'[' => Bracket::List,
             _ if self.begins_block() => Bracket::Block,
             _ => Bracket::Object,
         };
@@ -310,10 +309,9 @@ impl Lexer<'_> {
     fn follows_control(&self) -> bool {
         let list = &self.tokens.list;
         list.last().is_some_and(|last| {
-            let word = self.word_of(last);
-            let is_loop = matches!(word, "if" | "for" | "while" | "with" | "switch" | "catch");
-            let is_for_await = word == "await" && list.len() > 1 && self.word_of(&list[list.len() - 2]) == "for";
-            (is_loop || is_for_await) && !self.is_member(list.len() - 1)
+            let is_for_await =
+                last.lexeme == Lexeme::Await && list.len() > 1 && list[list.len() - 2].lexeme == Lexeme::For;
+            (last.lexeme.is_control() || is_for_await) && !self.is_member(list.len() - 1)
         })
     }
 
@@ -321,10 +319,10 @@ impl Lexer<'_> {
     fn begins_block(&self) -> bool {
         let Some(last) = self.tokens.list.last() else { return self.is_script };
         match last.kind {
-            Kind::Word => matches!(self.word_of(last), "do" | "else") || !self.expects_value(),
-            Kind::Sign => match self.word_of(last) {
-                ":" => self.ends_label(),
-                sign => matches!(sign, "=>" | ";"),
+            Kind::Word => last.lexeme == Lexeme::DoElse || !self.expects_value(),
+            Kind::Sign => match last.lexeme {
+                Lexeme::Colon => self.ends_label(),
+                sign => matches!(sign, Lexeme::Arrow | Lexeme::Semicolon),
             },
             Kind::Open(bracket) => bracket == Bracket::Block,
             Kind::TemplateHead | Kind::TemplateMiddle => false,
@@ -349,20 +347,21 @@ impl Lexer<'_> {
                 break;
             }
             at -= 1;
-            match (list[at].kind, self.word_of(&list[at])) {
+            match (list[at].kind, list[at].lexeme) {
                 (Kind::Close(_) | Kind::TemplateTail, _) => at = list[at].partner as usize,
-                (Kind::Sign, ":") => colons += 1,
-                (Kind::Sign, "?") if colons == 0 => return false,
-                (Kind::Sign, "?") => colons -= 1,
-                (Kind::Sign, ";") => break,
-                (Kind::Word, "case" | "default") if !self.is_member(at) => break,
+                (_, Lexeme::Colon) => colons += 1,
+                (_, Lexeme::Question) if colons == 0 => return false,
+                (_, Lexeme::Question) => colons -= 1,
+                (_, Lexeme::Semicolon) => break,
+                (_, Lexeme::Case) if !self.is_member(at) => break,
                 _ => {}
             }
         }
         is_among_statements
     }
 
-    fn close(&mut self, char: char) -> Step {
+    fn close(&mut self, byte: u8) -> Step {
+        let char = char::from(byte);
         let Some(open) = self.open.pop() else { return Err((FaultKind::UnexpectedBracket(char), self.at)) };
         let kind = self.tokens.list[open].kind;
         let index = self.tokens.list.len();
@@ -381,4 +380,21 @@ impl Lexer<'_> {
         self.tokens.list[index].partner = partner(open);
         Ok(())
     }
+}
+
+/// The bytes of ASCII that a name may contain.
+const IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        table[byte] = is_word(byte as u8 as char);
+        byte += 1;
+    }
+    table
+};
+
+/// The length of the line that a text begins with, without its end.
+fn line_len(text: &[u8]) -> usize {
+    let ends = |at: &usize| matches!(text[*at..], [b'\n' | b'\r', ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..]);
+    memchr3_iter(b'\n', b'\r', 0xe2, text).find(ends).unwrap_or(text.len())
 }

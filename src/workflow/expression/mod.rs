@@ -25,6 +25,7 @@ mod code;
 mod fault;
 mod grammar;
 mod guard;
+mod lexeme;
 mod lexer;
 mod literal;
 mod references;
@@ -33,6 +34,7 @@ mod strings;
 mod syntax;
 mod token;
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use code::{Code, codes};
@@ -201,7 +203,8 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         scanned.codes += 1;
         let (references, names) = (scanned.references.len(), scanned.names.len());
         find(&code, &mut scanned);
-        if guard::has_guard(&code, &scanned.references[references..]) {
+        let refers = scanned.references.len() > references || scanned.names.len() > names;
+        if refers && guard::has_guard(&code, &scanned.references[references..]) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }
@@ -214,8 +217,9 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
 
 /// Finds the references and the names of nodes.
 fn find(code: &Code<'_>, scanned: &mut Scanned) {
-    references::find(code, references::is_cheerio(code), scanned);
-    references::names_in_comments(code, scanned);
+    let is_cheerio = LazyCell::new(|| references::is_cheerio(code));
+    references::find(code, &is_cheerio, scanned);
+    references::names_in_comments(code, &is_cheerio, scanned);
 }
 
 /// The names of nodes in a piece of code, in order.

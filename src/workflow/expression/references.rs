@@ -1,8 +1,12 @@
 //! Member chains that begin with one of n8n's variables.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
+use memchr::{memchr, memmem};
+
 use super::code::Code;
+use super::lexeme::Lexeme;
 use super::lexer::tokens;
 use super::literal::unquoted;
 use super::token::{Bracket, Kind};
@@ -18,21 +22,18 @@ enum Link {
 }
 
 /// Adds what the code refers to. `is_cheerio`: `$` is not n8n's.
-pub(super) fn find(code: &Code<'_>, is_cheerio: bool, scanned: &mut Scanned) {
+pub(super) fn find<F: FnOnce() -> bool>(code: &Code<'_>, is_cheerio: &LazyCell<bool, F>, scanned: &mut Scanned) {
     let mut finder = Finder { code, scanned };
-    for index in 0..code.list().len() {
-        if code.kind(index) != Some(Kind::Word) {
-            continue;
-        }
+    for (index, token) in code.list().iter().enumerate() {
         // `$item(0).$node["X"]`
-        let is_member = matches!(code.source_before(index), "." | "?.");
-        match code.source(index) {
-            "$node" if !finder.is_key(index) => finder.node_list(index),
-            _ if is_member || finder.is_key(index) => {}
-            "$json" | "$data" => finder.reference(index, index + 1, Origin::Input(Which::Item)),
-            "$input" => finder.items(index, index + 1, None),
-            "$" if !is_cheerio => finder.node(index),
-            "$items" => finder.item_list(index),
+        let is_member = || code.lexeme_before(index).is_dot();
+        match token.lexeme {
+            Lexeme::Node if !finder.is_key(index) => finder.node_list(index),
+            Lexeme::Json | Lexeme::Input | Lexeme::Dollar | Lexeme::Items if is_member() || finder.is_key(index) => {}
+            Lexeme::Json => finder.reference(index, index + 1, Origin::Input(Which::Item)),
+            Lexeme::Input => finder.items(index, index + 1, None),
+            Lexeme::Dollar if !**is_cheerio => finder.node(index),
+            Lexeme::Items => finder.item_list(index),
             _ => {}
         }
     }
@@ -40,28 +41,29 @@ pub(super) fn find(code: &Code<'_>, is_cheerio: bool, scanned: &mut Scanned) {
 
 /// Whether `$` is a cheerio document, or another variable of the code, so that `$('…')` does not name a node.
 pub(super) fn is_cheerio(code: &Code<'_>) -> bool {
-    (0..code.list().len()).any(|index| match (code.kind(index), code.source(index)) {
-        (Some(Kind::Word), "cheerio") => true,
-        (Some(Kind::Text), literal) => literal.contains("cheerio"),
-        (Some(Kind::Word), "$") => {
-            is_parameter(code, index) || matches!(code.source(index + 1), "=" | "=>") || is_declared(code, index)
+    let is_mentioned = memmem::find(&code.text.as_bytes()[code.range.clone()], b"cheerio").is_some();
+    code.list().iter().enumerate().any(|(index, token)| match token.lexeme {
+        Lexeme::Cheerio => true,
+        Lexeme::Dollar => {
+            is_parameter(code, index)
+                || matches!(code.lexeme(index + 1), Lexeme::Assign | Lexeme::Arrow)
+                || matches!(code.lexeme_before(index), Lexeme::Declaration | Lexeme::Function)
         }
-        _ => false,
+        _ => is_mentioned && token.kind == Kind::Text && code.source(index).contains("cheerio"),
     })
-}
-
-fn is_declared(code: &Code<'_>, index: usize) -> bool {
-    matches!(code.source_before(index), "const" | "let" | "var" | "function")
 }
 
 /// Whether it is the first or the last parameter of a function.
 fn is_parameter(code: &Code<'_>, index: usize) -> bool {
-    let close = match (code.source_before(index), code.source(index + 1)) {
-        ("(" | ",", ")") => Some(index + 1),
-        ("(", ",") => code.partner(index - 1),
-        _ => None,
+    let is_first = index > 0 && code.opens(index - 1, '(');
+    let close = if code.closes(index + 1, ')') && (is_first || code.lexeme_before(index) == Lexeme::Comma) {
+        Some(index + 1)
+    } else if is_first && code.lexeme(index + 1) == Lexeme::Comma {
+        code.partner(index - 1)
+    } else {
+        None
     };
-    close.is_some_and(|close| matches!(code.source(close + 1), "=>" | "{"))
+    close.is_some_and(|close| code.lexeme(close + 1) == Lexeme::Arrow || code.opens(close + 1, '{'))
 }
 
 struct Finder<'a, 'b> {
@@ -72,14 +74,16 @@ struct Finder<'a, 'b> {
 impl Finder<'_, '_> {
     /// `{$json: 1}`
     fn is_key(&self, index: usize) -> bool {
-        self.code.source(index + 1) == ":" && matches!(self.code.source_before(index), "{" | ",")
+        let follows = || self.code.lexeme_before(index) == Lexeme::Comma || self.code.opens(index.wrapping_sub(1), '{');
+        self.code.lexeme(index + 1) == Lexeme::Colon && follows()
     }
 
     /// The link that begins with this token.
     fn link(&self, index: usize) -> Option<Link> {
-        let is_optional = self.code.source(index) == "?.";
-        match self.code.source(index) {
-            "." | "?." if self.code.kind(index + 1) == Some(Kind::Word) => {
+        let lexeme = self.code.lexeme(index);
+        let is_optional = lexeme == Lexeme::OptionalDot;
+        match self.code.kind(index + 1) {
+            Some(Kind::Word) if lexeme.is_dot() => {
                 Some(Link::Member(Step::Name(self.code.source(index + 1).to_owned()), index + 2))
             }
             _ => self.bracket(index + usize::from(is_optional), is_optional),
@@ -125,7 +129,7 @@ impl Finder<'_, '_> {
             steps.push((step, next..behind));
             next = behind;
         }
-        let is_written = self.code.source(next) == "=" || self.code.source_before(first) == "delete";
+        let is_written = self.code.lexeme(next) == Lexeme::Assign || self.code.lexeme_before(first) == Lexeme::Delete;
         if matches!(self.link(next), Some(Link::Call(..))) {
             // The name of a method.
             next = steps.pop().map_or(next, |(_, tokens)| tokens.start);
@@ -208,7 +212,7 @@ impl Finder<'_, '_> {
         };
         let access = match self.link(tokens.end) {
             // The list itself.
-            _ if self.code.source(tokens.start) == "$items" => Access::Items,
+            _ if self.code.lexeme(tokens.start) == Lexeme::Items => Access::Items,
             Some(Link::Member(Step::Name(member), _)) => match member.as_str() {
                 "isExecuted" => Access::IsExecuted,
                 "item" | "pairedItem" | "itemMatching" => Access::PairedItem,
@@ -246,8 +250,8 @@ impl Finder<'_, '_> {
 
     /// `$items("X")[0]`, `$items("X", output, run)[0]`, `$items()[0]`
     fn item_list(&mut self, index: usize) {
-        let Some(close) = self.code.partner(index + 1).filter(|_| self.code.source(index + 1) == "(") else { return };
-        let has_more = self.code.source(index + 3) == ",";
+        let Some(close) = self.code.partner(index + 1).filter(|_| self.code.opens(index + 1, '(')) else { return };
+        let has_more = self.code.lexeme(index + 3) == Lexeme::Comma;
         let name = match self.code.kind(index + 2) {
             Some(Kind::Close(_)) => None,
             _ if self.is_literal(index + 2) && (has_more || close == index + 3) => {
@@ -267,7 +271,7 @@ impl Finder<'_, '_> {
     fn node_list(&mut self, index: usize) {
         let (name, next) = match self.link(index + 1) {
             Some(Link::Member(Step::Name(name), next)) if self.code.kind(next - 1) == Some(Kind::Word) => {
-                let is_optional = self.code.source(index + 1) == "?.";
+                let is_optional = self.code.lexeme(index + 1) == Lexeme::OptionalDot;
                 self.named(next - 1, name.clone(), Notation::Member { is_optional }, index..next);
                 (name, next)
             }
@@ -283,11 +287,14 @@ impl Finder<'_, '_> {
 }
 
 /// Adds the nodes that are named in comments. n8n renames them too.
-pub(super) fn names_in_comments(code: &Code<'_>, scanned: &mut Scanned) {
-    let is_cheerio = self::is_cheerio(code);
+pub(super) fn names_in_comments<F: FnOnce() -> bool>(
+    code: &Code<'_>,
+    is_cheerio: &LazyCell<bool, F>,
+    scanned: &mut Scanned,
+) {
     for comment in &code.tokens.comments {
         let inside = comment.start + 2..comment.end;
-        if !code.text.get(inside.clone()).is_some_and(|inside| inside.contains('$')) {
+        if !code.text.get(inside.clone()).is_some_and(|inside| memchr(b'$', inside.as_bytes()).is_some()) {
             continue;
         }
         let tokens = tokens(code.text, inside.clone(), None, true);

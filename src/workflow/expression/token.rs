@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
+use super::lexeme::Lexeme;
+
 /// A token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
+    /// Which word or sign it is.
+    pub(super) lexeme: Lexeme,
     /// Whether a line ends between it and the token before.
     pub(super) begins_line: bool,
     start: u32,
@@ -57,10 +61,10 @@ pub(super) enum Bracket {
 }
 
 impl Token {
-    pub(super) fn new(kind: Kind, range: Range<usize>, begins_line: bool) -> Self {
+    pub(super) fn new(kind: Kind, lexeme: Lexeme, range: Range<usize>, begins_line: bool) -> Self {
         // Code of 4 GiB or more is not read.
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Self { kind, begins_line, start: position(range.start), end: position(range.end), partner: u32::MAX }
+        Self { kind, lexeme, begins_line, start: position(range.start), end: position(range.end), partner: u32::MAX }
     }
 
     pub(super) fn range(&self) -> Range<usize> {
@@ -94,72 +98,9 @@ impl Bracket {
     }
 }
 
-/// Words after which a value follows.
-pub(super) fn expects_value(word: &str) -> bool {
-    matches!(
-        word,
-        "return"
-            | "typeof"
-            | "instanceof"
-            | "in"
-            | "of"
-            | "new"
-            | "delete"
-            | "void"
-            | "throw"
-            | "case"
-            | "do"
-            | "else"
-            | "await"
-            | "yield"
-            | "default"
-            | "extends"
-    )
-}
-
-/// Words that are never a value, or that have another meaning in some places.
-pub(super) fn is_special(word: &str) -> bool {
-    expects_value(word)
-        || matches!(
-            word,
-            "if" | "for"
-                | "while"
-                | "switch"
-                | "try"
-                | "catch"
-                | "finally"
-                | "with"
-                | "break"
-                | "continue"
-                | "debugger"
-                | "const"
-                | "let"
-                | "var"
-                | "function"
-                | "class"
-                | "import"
-                | "export"
-                | "async"
-                | "get"
-                | "set"
-                | "static"
-                | "from"
-                | "as"
-                | "accessor"
-                | "using"
-                | "enum"
-                | "implements"
-                | "interface"
-                | "package"
-                | "private"
-                | "protected"
-                | "public"
-        )
-}
-
 /// Whether a name may contain this character. Beyond ASCII, only characters that are certainly not letters are
 /// excluded: punctuation, symbols, emoji.
-pub(super) fn is_word(char: char) -> bool {
+pub(super) const fn is_word(char: char) -> bool {
     match char {
         '\0'..='\x7f' => char.is_ascii_alphanumeric() || matches!(char, '_' | '$'),
         '\u{a1}'..='\u{a9}' | '\u{ab}'..='\u{b4}' | '\u{b6}' | '\u{b8}'..='\u{b9}' | '\u{bb}'..='\u{bf}' => false,
