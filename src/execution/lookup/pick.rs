@@ -82,23 +82,23 @@ struct Layout(Vec<Member>);
 
 /// A member, with where its value is in the tree.
 struct Member {
-    /// The raw name, with its quotes and the colon.
-    name: Vec<u8>,
+    /// Its raw text up to the colon, from the brace or the comma before it.
+    lead: Vec<u8>,
     at: Option<usize>,
 }
 
 impl Layout {
-    /// The maximum number of members, and of bytes of a name.
+    /// The maximum number of members, and of bytes before a value.
     const MEMBERS: usize = 64;
-    const NAME_BYTES: usize = 64;
+    const LEAD_BYTES: usize = 64;
 
     /// Notes that this member was found in place of the expected one; returns which is expected after it.
-    fn note(&mut self, expected: usize, name: &[u8], at: Option<usize>) -> usize {
-        if let Some(known) = self.0.iter().position(|member| member.name == name) {
+    fn note(&mut self, expected: usize, lead: &[u8], at: Option<usize>) -> usize {
+        if let Some(known) = self.0.iter().position(|member| member.lead == lead) {
             return known + 1;
         }
-        if self.0.len() < Self::MEMBERS && name.len() <= Self::NAME_BYTES {
-            self.0.insert(expected.min(self.0.len()), Member { name: name.to_vec(), at });
+        if self.0.len() < Self::MEMBERS && lead.len() <= Self::LEAD_BYTES {
+            self.0.insert(expected.min(self.0.len()), Member { lead: lead.to_vec(), at });
         }
         expected + 1
     }
@@ -157,33 +157,44 @@ impl Look<'_> {
     }
 
     fn object(&mut self, start: usize, at: usize) -> Option<usize> {
-        let mut next = self.space(start + 1)?;
-        if self.json[next] == b'}' {
-            return self.bracket(next);
-        }
-        let mut expected = 0;
+        let (mut from, mut expected) = (start, 0);
         loop {
             let known = self.layouts[at].0.get(expected);
-            let (value, member) = match known.filter(|known| begins_with(&self.json[next..], &known.name)) {
+            let (value, member) = match known.filter(|known| begins_with(&self.json[from..], &known.lead)) {
                 Some(known) => {
                     expected += 1;
-                    (self.space(next + known.name.len())?, known.at)
+                    (self.space(from + known.lead.len())?, known.at)
                 }
-                None => self.member(next, at, &mut expected)?,
+                None => match self.member(from, at, &mut expected)? {
+                    Part::Next(found) => found,
+                    Part::End(end) => return Some(end),
+                },
             };
-            let after = match member {
+            from = match member {
                 None => self.other(value)?,
                 Some(member) => self.value(value, member)?,
-            };
-            next = match self.after(after, b'}')? {
-                Part::Next(next) => next,
-                Part::End(end) => return Some(end),
             };
         }
     }
 
-    /// A member other than the expected one: where its value begins, and where that is in the tree.
-    fn member(&mut self, start: usize, at: usize, expected: &mut usize) -> Option<(usize, Option<usize>)> {
+    /// A member other than the expected one, from the brace or the end of the value before it: where its value begins, and where
+    /// that is in the tree.
+    fn member(&mut self, from: usize, at: usize, expected: &mut usize) -> Option<Part<(usize, Option<usize>)>> {
+        let lead = if *expected == 0 {
+            let first = self.space(from + 1)?;
+            if self.json[first] == b'}' {
+                return self.bracket(first).map(Part::End);
+            }
+            from
+        } else {
+            let end = self.space(from)?;
+            match self.json[end] {
+                b'}' => return self.bracket(end).map(Part::End),
+                b',' => end,
+                _ => return None,
+            }
+        };
+        let start = self.space(lead + 1)?;
         let end = self.marks.quote(start + 1)?;
         let name = self.json.get(start..end)?.strip_prefix(b"\"")?;
         if name.contains(&b'\\') {
@@ -192,8 +203,8 @@ impl Look<'_> {
         let member = self.tree.member(at, name);
         let colon = self.space(end + 1)?;
         let value = self.takes(colon, b':')?;
-        *expected = self.layouts[at].note(*expected, &self.json[start..=colon], member);
-        Some((value, member))
+        *expected = self.layouts[at].note(*expected, &self.json[lead..=colon], member);
+        Some(Part::Next((value, member)))
     }
 
     fn array(&mut self, start: usize, at: usize) -> Option<usize> {
@@ -208,21 +219,12 @@ impl Look<'_> {
                 Some(element) => self.value(next, element)?,
             };
             index += 1;
-            next = match self.after(after, b']')? {
-                Part::Next(next) => next,
-                Part::End(end) => return Some(end),
-            };
+            let end = self.space(after)?;
+            if self.json[end] == b']' {
+                return self.bracket(end);
+            }
+            next = self.takes(end, b',')?;
         }
-    }
-
-    /// What follows a member or an element.
-    #[inline]
-    fn after(&mut self, end: usize, bracket: u8) -> Option<Part> {
-        let end = self.space(end)?;
-        if self.json[end] == bracket {
-            return self.bracket(end).map(Part::End);
-        }
-        self.takes(end, b',').map(Part::Next)
     }
 
     /// Where the next token is, after this byte.
@@ -262,11 +264,11 @@ impl Look<'_> {
     }
 }
 
-/// What follows a member or an element.
-enum Part {
-    /// Another one begins here.
-    Next(usize),
-    /// The container ends here.
+/// What follows in an object.
+enum Part<T> {
+    /// Another member.
+    Next(T),
+    /// Its end, which is here.
     End(usize),
 }
 
