@@ -23,6 +23,9 @@ use crate::json::markup;
 /// The longest name that n8n accepts, in characters (Unicode code points).
 pub const NAME_CHARS: usize = 128;
 
+/// What nodes must be.
+const NODES: &str = "a list of objects";
+
 /// An object whose values are not parsed.
 pub type Members = IndexMap<String, Box<RawValue>>;
 
@@ -31,6 +34,13 @@ pub type Members = IndexMap<String, Box<RawValue>>;
 #[serde(transparent)]
 pub struct Document {
     members: Members,
+}
+
+impl PartialEq for Document {
+    /// Whether both are written in the same way.
+    fn eq(&self, other: &Self) -> bool {
+        same_members(&self.members, &other.members)
+    }
 }
 
 impl Document {
@@ -54,7 +64,7 @@ impl Document {
 
     fn new(members: Members) -> Result<Self, Error> {
         let document = Self { members };
-        document.nodes()?;
+        read::<Vec<IndexMap<String, IgnoredAny>>>(document.member("nodes")?, "nodes", NODES)?;
         document.settings()?;
         Ok(document)
     }
@@ -168,7 +178,7 @@ impl Document {
     /// # Errors
     /// [`Error::NotWorkflow`] if they are not a list of objects.
     pub fn nodes(&self) -> Result<Vec<Members>, Error> {
-        read(self.member("nodes")?, "nodes", "a list of objects")
+        read(self.member("nodes")?, "nodes", NODES)
     }
 
     /// The connections, as the type that the caller wants.
@@ -223,6 +233,14 @@ impl Document {
     fn member(&self, name: &str) -> Result<&RawValue, Error> {
         self.members.get(name).map(AsRef::as_ref).ok_or_else(|| missing(name))
     }
+}
+
+/// Whether two objects have the same members in the same order, written in the same way.
+pub(super) fn same_members(one: &Members, other: &Members) -> bool {
+    fn written<'m>((name, value): (&'m String, &'m Box<RawValue>)) -> (&'m str, &'m str) {
+        (name, value.get())
+    }
+    one.iter().map(written).eq(other.iter().map(written))
 }
 
 /// A string member of a node.

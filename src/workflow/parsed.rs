@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::connections::{Connection, Connections};
-use super::document::Members;
+use super::document::{Members, same_members};
 use super::expression::{ParameterText, texts_of};
 use super::{Document, Error};
 use crate::json::well_formed;
@@ -65,18 +65,29 @@ impl Parsed {
     /// # Errors
     /// [`Error::NotWorkflow`] if the nodes are not a list of objects, or the connections are not an object.
     pub fn of(document: &Document) -> Result<Self, Error> {
-        let connections: Connections = match document.members().get("connections") {
-            Some(connections) => serde_json::from_str(&well_formed(connections.get().as_bytes()))
-                .map_err(|_| Error::NotWorkflow("connections must be an object".to_owned()))?,
-            None => Connections::default(),
-        };
         let nodes = document.nodes()?.into_iter().map(ParsedNode::of).collect();
-        Ok(Self { nodes, connections: connections.iter().collect() })
+        Ok(Self { nodes, connections: connections(document)? })
     }
 }
 
+/// The connections of a workflow. Anything but a connection is skipped.
+pub(super) fn connections(document: &Document) -> Result<Vec<Connection>, Error> {
+    let connections: Connections = match document.members().get("connections") {
+        Some(connections) => serde_json::from_str(&well_formed(connections.get().as_bytes()))
+            .map_err(|_| Error::NotWorkflow("connections must be an object".to_owned()))?,
+        None => Connections::default(),
+    };
+    Ok(connections.iter().collect())
+}
+
 impl ParsedNode {
-    fn of(members: Members) -> Self {
+    /// Whether it was read from these members.
+    pub(super) fn has_members(&self, members: &Members) -> bool {
+        same_members(&self.members, members)
+    }
+
+    /// Reads a node.
+    pub(super) fn of(members: Members) -> Self {
         let text = |member: &str| read::<String>(&members, member);
         let node_type = text("type").unwrap_or_default();
         let version = read(&members, "typeVersion").unwrap_or(1.0);

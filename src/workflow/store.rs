@@ -59,10 +59,12 @@ pub struct FileEdit {
 pub struct EditedFile<T> {
     /// What the edit returned.
     pub value: T,
-    /// The text before.
-    pub before: String,
-    /// The text now.
-    pub after: String,
+    /// The workflow before.
+    pub before: Document,
+    /// The workflow now.
+    pub after: Document,
+    /// The [versions](super::version_of) of the file before and now.
+    pub versions: [String; 2],
     /// Whether the text before is kept.
     pub is_kept: bool,
 }
@@ -93,7 +95,7 @@ impl Files {
         self.rewrite(path, request, |directory, _| {
             let found = undo::find(directory, version).map_err(|error| unwritable(path, error))?;
             let text = found.ok_or_else(|| Error::NoVersion(shorten(version, VERSION_CHARS)))?;
-            Ok(((), as_text(text, path)?))
+            Ok(((), workflow(text, path)?.0))
         })
     }
 
@@ -107,16 +109,18 @@ impl Files {
         let file = self.resolve(path)?;
         let (directory, name) = self.open_parent(&file, path)?;
         let _lock = lock(&directory, path)?;
-        let before = as_text(read(&directory, name, path)?, path)?;
-        check_version(path, &before, request.expected.as_deref())?;
-        let (value, after) = rewrite(&directory, &before)?;
+        let (text, before) = workflow(read(&directory, name, path)?, path)?;
+        let version = version_of(text.as_bytes());
+        check_version(path, &version, request.expected.as_deref())?;
+        let (value, new) = rewrite(&directory, &text)?;
+        let after = Document::parse(new.as_bytes()).map_err(Error::Edit)?;
         let mut is_kept = true;
-        if request.writes && before != after {
+        if request.writes && text != new {
             let unwritable = |error| unwritable(path, error);
-            is_kept = undo::keep(&directory, before.as_bytes()).map_err(unwritable)?;
-            replace(&directory, name, &after).map_err(unwritable)?;
+            is_kept = undo::keep(&directory, &version, text.as_bytes()).map_err(unwritable)?;
+            replace(&directory, name, &new).map_err(unwritable)?;
         }
-        Ok(EditedFile { value, before, after, is_kept })
+        Ok(EditedFile { value, before, after, versions: [version, version_of(new.as_bytes())], is_kept })
     }
 
     /// Writes a document to a file, and returns the file's full path. A file that is not a workflow is never replaced.
@@ -148,17 +152,18 @@ impl Files {
     }
 }
 
-/// The text of a workflow.
-fn as_text(text: Vec<u8>, path: &str) -> Result<String, Error> {
+/// The text of a workflow, and the workflow.
+fn workflow(text: Vec<u8>, path: &str) -> Result<(String, Document), Error> {
     let unusable = |error| Error::Unusable(path.to_owned(), error);
-    Document::parse(&text).map_err(unusable)?;
-    String::from_utf8(text).map_err(|_| unusable(super::Error::NotWorkflow("it is not UTF-8".to_owned())))
+    let document = Document::parse(&text).map_err(unusable)?;
+    let text =
+        String::from_utf8(text).map_err(|_| unusable(super::Error::NotWorkflow("it is not UTF-8".to_owned())))?;
+    Ok((text, document))
 }
 
-fn check_version(path: &str, text: &str, expected: Option<&str>) -> Result<(), Error> {
-    let version = version_of(text.as_bytes());
+fn check_version(path: &str, version: &str, expected: Option<&str>) -> Result<(), Error> {
     match expected {
-        Some(expected) if expected != version => Err(Error::Changed(path.to_owned(), version)),
+        Some(expected) if expected != version => Err(Error::Changed(path.to_owned(), version.to_owned())),
         _ => Ok(()),
     }
 }

@@ -25,15 +25,14 @@ pub fn version_of(text: &[u8]) -> String {
     digest.as_ref().iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Keeps a text; returns whether it was small enough.
-pub(super) fn keep(directory: &Directory, text: &[u8]) -> Result<bool> {
+/// Keeps the text of a version; returns whether it was small enough.
+pub(super) fn keep(directory: &Directory, version: &str, text: &[u8]) -> Result<bool> {
     if text.len() as u64 > MAX_BYTES {
         return Ok(false);
     }
     let folder = directory.open_or_create_folder(FOLDER)?;
-    let name = version_of(text);
     // A text that is already kept is written again, so that it counts as the newest.
-    folder.replace(name.as_ref(), text, &format!("{name}.tmp"), |temporary| folder.create_private(temporary))?;
+    folder.replace(version.as_ref(), text, &format!("{version}.tmp"), |temporary| folder.create_private(temporary))?;
     make_room(&folder)?;
     Ok(true)
 }

@@ -13,7 +13,7 @@ use crate::json::{CUT_NAME_CHARS, quoted_name, shorten};
 use crate::n8n::{self, Progress};
 use crate::tools::{Context, Error};
 use crate::workflow::document::{Members, text};
-use crate::workflow::{Document, EditedFile, FileEdit, TextEdit, file, version_of};
+use crate::workflow::{Document, EditedFile, FileEdit, TextEdit, file};
 
 /// The members that an edit sends to n8n; n8n keeps its own values of the rest.
 const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
@@ -99,7 +99,7 @@ impl WorkflowLocation {
             Self::Memory(id) => context.memory.edit(id, request, edit),
             Self::File(path) => {
                 let (files, file, request) = (context.files.clone(), path.clone(), request.of_file());
-                let work = move || files.edit(&file, &request, edit).map_err(of_file).and_then(edited_file);
+                let work = move || files.edit(&file, &request, edit).map(edited_file).map_err(of_file);
                 context.write_file(path, work).await
             }
             Self::N8n(id) => {
@@ -127,7 +127,7 @@ impl WorkflowLocation {
             Self::File(path) => {
                 let (files, file, request) = (context.files.clone(), path.clone(), request.of_file());
                 let version = version.to_owned();
-                let work = move || files.restore(&file, &request, &version).map_err(of_file).and_then(edited_file);
+                let work = move || files.restore(&file, &request, &version).map(edited_file).map_err(of_file);
                 context.write_file(path, work).await
             }
             Self::N8n(id) => {
@@ -151,11 +151,9 @@ impl EditRequest {
     }
 }
 
-fn edited_file<T>(edited: EditedFile<T>) -> Result<Edited<T>, Error> {
-    let EditedFile { value, before, after, is_kept } = edited;
-    let versions = [&before, &after].map(|text| Some(version_of(text.as_bytes())));
-    let [before, after] = [before, after].map(|text| Document::parse(text.as_bytes()).map_err(|error| refused(&error)));
-    Ok(Edited { value, before: before?, after: after?, versions, outcome: None, left_out: Vec::new(), is_kept })
+fn edited_file<T>(edited: EditedFile<T>) -> Edited<T> {
+    let EditedFile { value, before, after, versions, is_kept } = edited;
+    Edited { value, before, after, versions: versions.map(Some), outcome: None, left_out: Vec::new(), is_kept }
 }
 
 /// Edits a workflow in n8n, whose lock the caller holds.
@@ -174,7 +172,7 @@ async fn edit_in_n8n<T>(
     let (value, after) = edit(&text).map_err(|error| refused(&error))?;
     let after = parse(id, after.as_bytes())?;
     let previous = before.version();
-    let changes_nothing = after.text() == before.text() && request.publish != Some(true);
+    let changes_nothing = after == before && request.publish != Some(true);
     if !request.writes || changes_nothing {
         let versions = [previous.clone(), previous.filter(|_| request.writes)];
         return Ok(Edited { value, before, after, versions, outcome: None, left_out: Vec::new(), is_kept: true });

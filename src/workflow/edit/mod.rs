@@ -28,6 +28,7 @@ mod rename;
 mod replace;
 pub mod resolve;
 mod settings;
+mod sought;
 mod string;
 mod wiring;
 
@@ -46,6 +47,7 @@ use self::lone_surrogates::LoneSurrogates;
 pub use self::operation::{ConnectionRequest, Operation, Patch};
 pub use self::replace::{Replaced, Replacement};
 pub(super) use self::resolve::labelled_outputs;
+use self::sought::AsciiSet;
 use self::string::decoded;
 use super::Error;
 use super::catalogue::NodeType;
@@ -78,14 +80,14 @@ pub struct Editor<'t> {
 struct Head {
     id: Option<String>,
     name: Option<String>,
-    /// Whether letters may be escaped in it, once that was asked.
-    has_escapes: OnceCell<bool>,
+    /// The characters that are escaped in it, once that was asked.
+    escaped: OnceCell<AsciiSet>,
 }
 
 impl Head {
     fn of(node: &Level<'_>) -> Self {
         let text = |member| node.get(member).and_then(decoded);
-        Self { id: text("id"), name: text("name"), has_escapes: OnceCell::new() }
+        Self { id: text("id"), name: text("name"), escaped: OnceCell::new() }
     }
 }
 
@@ -222,7 +224,7 @@ impl<'t> Editor<'t> {
 
     fn push_node(&mut self, node: &Value) {
         let text = |member: &str| node[member].as_str().map(str::to_owned);
-        self.heads.push(Head { id: text("id"), name: text("name"), has_escapes: OnceCell::new() });
+        self.heads.push(Head { id: text("id"), name: text("name"), escaped: OnceCell::new() });
         self.nodes.push(None, node);
     }
 

@@ -1,5 +1,6 @@
 //! Removing a node.
 
+use super::sought::Sought;
 use super::{Changed, Editor};
 use crate::workflow::Error;
 use crate::workflow::connections::{Connection, PortRef};
@@ -28,23 +29,20 @@ impl Editor<'_> {
     fn note_names(&mut self, name: &str) {
         let names =
             |text: &str, syntax| scan(text, syntax).names.iter().any(|one| one.name == name && !one.is_in_comment);
-        let still = self.nodes_with_text(name, names);
+        let still = self.nodes_with_text(self.nodes_that_may_name(&Sought::new(name)), names);
         if !still.is_empty() {
             self.notes.push(format!("'{name}' is still named in expressions of: {}.", still.join(", ")));
         }
     }
 
-    /// The names of the nodes that have an expression or code of which this holds, and in which a name may be.
-    pub(super) fn nodes_with_text(&self, name: &str, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
+    /// The names of those of these nodes that have an expression or code of which this holds.
+    pub(super) fn nodes_with_text(&self, nodes: Vec<usize>, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let has = |at: &usize| {
-            if !self.may_name(*at, name) {
-                return false;
-            }
             let (Ok(node), Ok((node_type, version))) = (self.node(*at), self.type_of(*at)) else { return false };
             let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
             texts.into_iter().flatten().any(|text| text.syntax.is_some_and(|syntax| holds(&text.text, syntax)))
         };
-        (0..self.heads.len()).filter(has).map(|at| self.name(at)).collect()
+        nodes.into_iter().filter(has).map(|at| self.name(at)).collect()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use memchr::memmem;
 use serde_json::json;
 
 use super::add::check_name;
 use super::level::Level;
+use super::sought::{AsciiSet, Sought};
 use super::string::RawString;
 use super::{Changed, Editor};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
@@ -38,18 +38,21 @@ impl Editor<'_> {
         self.edit_member("pinData", |pinned| pinned.rename_member(&from, name));
         self.note_static_data(&from);
         let (mut followed, mut nodes) = (0, 0);
-        for at in 0..self.heads.len() {
-            let in_node = self.rename_in(at, &from, name)?;
+        let sought = Sought::new(&from);
+        let may_name = self.nodes_that_may_name(&sought);
+        for at in &may_name {
+            let in_node = self.rename_in(*at, &sought, name)?;
             followed += in_node;
             nodes += usize::from(in_node > 0);
         }
-        self.note_mentions(&from);
+        // The others are as they were.
+        self.note_mentions(&from, may_name);
         Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
     }
 
     /// n8n does not update a name in a plain string, or in code that it cannot read; neither does this.
-    fn note_mentions(&mut self, from: &str) {
-        let still = self.nodes_with_text(from, |text, syntax| mentions(text, syntax, from) > 0);
+    fn note_mentions(&mut self, from: &str, nodes: Vec<usize>) {
+        let still = self.nodes_with_text(nodes, |text, syntax| mentions(text, syntax, from) > 0);
         if !still.is_empty() {
             let from = quoted_name(from, CUT_NAME_CHARS);
             self.notes.push(format!(
@@ -85,17 +88,17 @@ impl Editor<'_> {
         }
     }
 
-    /// Whether a node may hold this name.
-    pub(super) fn may_name(&self, at: usize, name: &str) -> bool {
-        let json = self.nodes.value(at);
-        holds(json, name) || *self.heads[at].has_escapes.get_or_init(|| escapes(json))
+    /// The nodes that may hold a name.
+    pub(super) fn nodes_that_may_name(&self, name: &Sought<'_>) -> Vec<usize> {
+        let may_name = |at: &usize| {
+            let json = self.nodes.value(*at);
+            name.may_be_in(json, || *self.heads[*at].escaped.get_or_init(|| AsciiSet::escaped_in(json)))
+        };
+        (0..self.heads.len()).filter(may_name).collect()
     }
 
     /// Renames in the parameters of a node; returns how many texts changed.
-    fn rename_in(&mut self, at: usize, from: &str, to: &str) -> Result<usize, Error> {
-        if !self.may_name(at, from) {
-            return Ok(0);
-        }
+    fn rename_in(&mut self, at: usize, from: &Sought<'_>, to: &str) -> Result<usize, Error> {
         // Anything but an object is left unchanged.
         if !self.node(at)?.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
             return Ok(0);
@@ -114,7 +117,7 @@ impl Editor<'_> {
 struct Renames<'a> {
     node_type: &'a str,
     version: f64,
-    from: &'a str,
+    from: &'a Sought<'a>,
     to: &'a str,
     /// How many texts changed.
     texts: usize,
@@ -132,7 +135,7 @@ impl Renames<'_> {
             }
             let name = names.get(at).map_or(name, String::as_str);
             let json = level.value(at);
-            if !(holds(json, self.from) || escapes(json)) || depth > MAX_DEPTH {
+            if !self.from.may_be_in(json, || AsciiSet::escaped_in(json)) || depth > MAX_DEPTH {
                 continue;
             }
             match self.text(level.value(at), name) {
@@ -146,24 +149,11 @@ impl Renames<'_> {
     fn text(&mut self, json: &str, name: &str) -> Option<String> {
         let string = RawString::read(json)?;
         let syntax = Syntax::of(self.node_type, self.version, name, &string.text)?;
-        let edits = expression::rename(&string.text, syntax, self.from, self.to);
+        let edits = expression::rename(&string.text, syntax, self.from.name, self.to);
         if edits.is_empty() {
             return None;
         }
         self.texts += 1;
         Some(string.with(&edits))
     }
-}
-
-/// Whether a JSON text may hold this name. What JSON and code write in only one way, unless they have [`escapes`], is looked for
-/// as it is.
-fn holds(json: &str, name: &str) -> bool {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | ',' | ':');
-    let plain = name.split(|char| !is_plain(char)).max_by_key(|plain| plain.len()).unwrap_or_default();
-    memmem::find(json.as_bytes(), plain.as_bytes()).is_some()
-}
-
-/// Whether a letter may be escaped in a JSON text, or in code that it holds.
-fn escapes(json: &str) -> bool {
-    ["\\u00", "\\\\x", "\\\\u"].iter().any(|escape| memmem::find(json.as_bytes(), escape.as_bytes()).is_some())
 }

@@ -13,7 +13,11 @@ use crate::json::shorten;
 /// The most characters shown of an expression.
 const SHOWN_CHARS: usize = 100;
 
-pub(super) fn problems(view: &View, is_hidden: &impl Fn(&ParsedNode, &str) -> bool, scans: &mut Scans) -> Vec<Problem> {
+pub(super) fn problems<'v>(
+    view: &'v View,
+    is_hidden: &impl Fn(&ParsedNode, &str) -> bool,
+    scans: &mut Scans<'v>,
+) -> Vec<Problem> {
     let mut found = Vec::new();
     // The triggers of nodes that other nodes refer to.
     let mut known_triggers = HashMap::new();
@@ -65,13 +69,10 @@ fn fault(node: &ParsedNode, text: &ParameterText, scanned: &Scanned) -> Option<P
 /// A text that would be an expression with `=`. Notes, workflows and other code as text are not intended as expressions.
 fn missing_equals(node: &ParsedNode, text: &ParameterText) -> Option<Problem> {
     let name = text.pointer.rsplit('/').next().unwrap_or_default();
-    let is_text = node.is(NOTE)
-        || matches!(name, "workflowJson" | "jsonWorkflow" | "pythonCode" | "code")
-        || text.text.contains("\"nodes\"");
-    if is_text {
+    if node.is(NOTE) || matches!(name, "workflowJson" | "jsonWorkflow" | "pythonCode" | "code") {
         return None;
     }
-    let code = unevaluated(&text.text)?;
+    let code = unevaluated(&text.text).filter(|_| !text.text.contains("\"nodes\""))?;
     let parameter = Some(text.pointer.clone());
     let reference = Some(shorten(&text.text[code], SHOWN_CHARS));
     Some(Problem { parameter, reference, ..Problem::new(Rule::MissingEquals, &node.name) })

@@ -23,6 +23,7 @@ mod responses;
 mod scans;
 mod view;
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use indexmap::IndexMap;
@@ -162,36 +163,41 @@ pub fn problems<'a>(
     node_type: impl Fn(&str) -> Option<&'a NodeType>,
     is_hidden: impl Fn(&ParsedNode, &str) -> bool,
 ) -> Result<Problems, Error> {
-    found(document, &node_type, is_hidden, &mut Scans::default())
+    let view = View::of(document, &[], &node_type)?;
+    Ok(found(&view, &node_type, is_hidden, &mut Scans::default()))
 }
 
-/// Checks a workflow before and after an edit, as [`problems`] does.
+/// Checks a workflow before and after an edit, as [`problems`] does. `after` is called when the one before was checked, so that
+/// the edit can be made meanwhile.
 ///
 /// # Errors
-/// As [`problems`].
-pub fn problems_of_both<'a>(
+/// As [`problems`], and as `after`.
+pub fn problems_of_both<'a, D: Borrow<Document>>(
     before: &Document,
-    after: &Document,
+    after: impl FnOnce() -> Result<D, Error>,
     node_type: impl Fn(&str) -> Option<&'a NodeType>,
 ) -> Result<[Problems; 2], Error> {
+    let before = View::of(before, &[], &node_type)?;
     let mut scans = Scans::default();
-    let mut found = |document| found(document, &node_type, |_, _| false, &mut scans);
-    Ok([found(before)?, found(after)?])
+    let found_before = found(&before, &node_type, |_, _| false, &mut scans);
+    let after = View::of(after()?.borrow(), &before.nodes, &node_type)?;
+    // From here on, what was read is shared with the workflow after.
+    let mut scans = scans;
+    Ok([found_before, found(&after, &node_type, |_, _| false, &mut scans)])
 }
 
-fn found<'a>(
-    document: &Document,
+fn found<'a, 'v>(
+    view: &'v View,
     node_type: &impl Fn(&str) -> Option<&'a NodeType>,
     is_hidden: impl Fn(&ParsedNode, &str) -> bool,
-    scans: &mut Scans,
-) -> Result<Problems, Error> {
-    let view = View::of(document, node_type)?;
+    scans: &mut Scans<'v>,
+) -> Problems {
     let outputs: Vec<_> = view.nodes.iter().map(|node| connections::outputs(node, node_type)).collect();
-    let mut list = expressions::problems(&view, &is_hidden, scans);
-    list.extend(loops::problems(&view));
-    list.extend(responses::problems(&view));
-    list.extend(connections::problems(&view, &outputs));
-    list.extend(duplicates::problems(&view));
+    let mut list = expressions::problems(view, &is_hidden, scans);
+    list.extend(loops::problems(view));
+    list.extend(responses::problems(view));
+    list.extend(connections::problems(view, &outputs));
+    list.extend(duplicates::problems(view));
     list.sort_by_key(|problem| (problem.severity, view.place(&problem.node)));
     let mut counted: IndexMap<_, Problem> = IndexMap::new();
     for problem in list {
@@ -201,8 +207,8 @@ fn found<'a>(
     }
     let list = counted.into_values().collect();
     let unread = view.active().filter(|(_, node)| !node.is_read).map(|(_, node)| node.name.clone()).collect();
-    let always_output = connections::always_output(&view, &outputs);
-    Ok(Problems { list, unreached: view.unreached(), unread, always_output })
+    let always_output = connections::always_output(view, &outputs);
+    Problems { list, unreached: view.unreached(), unread, always_output }
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! A workflow, prepared for the rules.
 
 use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
 
 use super::super::catalogue::NodeType;
 use super::super::connections::Connection;
-use super::super::parsed::{NOTE, Parsed, ParsedNode};
+use super::super::document::Members;
+use super::super::parsed::{NOTE, ParsedNode, connections};
 use super::super::trigger::is_trigger;
 use super::super::{Document, Error};
 use super::graph::Graph;
@@ -12,7 +16,8 @@ use super::graph::Graph;
 /// The nodes and connections of a workflow.
 #[derive(Debug)]
 pub(super) struct View {
-    pub(super) nodes: Vec<ParsedNode>,
+    /// Those that an edit did not change are shared with the workflow before.
+    pub(super) nodes: Vec<Rc<ParsedNode>>,
     pub(super) connections: Vec<Connection>,
     pub(super) graph: Graph,
     triggers: Vec<bool>,
@@ -20,11 +25,13 @@ pub(super) struct View {
 }
 
 impl View {
+    /// Reads a workflow. `known` are nodes that were read: a node with the same text is not read again.
     pub(super) fn of<'a>(
         document: &Document,
+        known: &[Rc<ParsedNode>],
         node_type: &impl Fn(&str) -> Option<&'a NodeType>,
     ) -> Result<Self, Error> {
-        let Parsed { nodes, connections } = Parsed::of(document)?;
+        let (nodes, connections) = (nodes(document, known)?, connections(document)?);
         let mut places = HashMap::new();
         // A note may have the same name as a node.
         let (notes, others): (Vec<_>, Vec<_>) = nodes.iter().enumerate().partition(|(_, node)| node.is(NOTE));
@@ -32,7 +39,7 @@ impl View {
             places.entry(node.name.clone()).or_insert(place);
         }
         let graph = Graph::new(nodes.len(), &connections, &places);
-        let starts = |node: &ParsedNode| {
+        let starts = |node: &Rc<ParsedNode>| {
             let known = node_type(&node.node_type);
             // The last one is named differently.
             known.is_some_and(|known| known.group.iter().any(|group| group == "trigger"))
@@ -60,7 +67,7 @@ impl View {
 
     /// The nodes that are not disabled, with their indexes.
     pub(super) fn active(&self) -> impl Iterator<Item = (usize, &ParsedNode)> {
-        self.nodes.iter().enumerate().filter(|(_, node)| !node.is_disabled)
+        self.nodes.iter().map(Rc::as_ref).enumerate().filter(|(_, node)| !node.is_disabled)
     }
 
     /// The nodes without an incoming connection that no other node uses: neither triggers nor notes nor
@@ -71,4 +78,14 @@ impl View {
         };
         self.active().filter(is_alone).map(|(_, node)| node.name.clone()).collect()
     }
+}
+
+fn nodes(document: &Document, known: &[Rc<ParsedNode>]) -> Result<Vec<Rc<ParsedNode>>, Error> {
+    let known: HashMap<_, _> = known.iter().map(|node| (node.raw("name").map(RawValue::get), node)).collect();
+    let node = |members: Members| {
+        let name = members.get("name").map(|name| name.get());
+        let same = known.get(&name).filter(|node| node.has_members(&members)).map(|node| Rc::clone(node));
+        same.unwrap_or_else(|| Rc::new(ParsedNode::of(members)))
+    };
+    Ok(document.nodes()?.into_iter().map(node).collect())
 }

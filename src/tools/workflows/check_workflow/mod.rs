@@ -304,7 +304,7 @@ impl Report {
         let did_not_run = |asked: &&RequiredNode| runs.runs_of(&asked.asking) > 0 && runs.runs_of(&asked.output) == 0;
         let of_nodes = asked.nodes.iter().filter(did_not_run).map(not_run);
         for row in of_items.chain(of_nodes) {
-            match self.rows.iter_mut().find(|known| known.repeats(&row)) {
+            match self.rows.iter_mut().find(|known| known.statement() == row.statement()) {
                 Some(known) => known.times += 1,
                 None => self.rows.push(row),
             }

@@ -78,10 +78,9 @@ impl Row {
         }
     }
 
-    /// Whether it says the same as another row.
-    pub(in crate::tools) fn repeats(&self, other: &Self) -> bool {
-        (self.rule, &self.node_name, &self.reference, &self.detail)
-            == (other.rule, &other.node_name, &other.reference, &other.detail)
+    /// What it says, whatever the number of times and the place: the rule, the node, the reference and the detail.
+    pub(in crate::tools) fn statement(&self) -> (&'static str, &str, Option<&str>, Option<&str>) {
+        (self.rule, &self.node_name, self.reference.as_deref(), self.detail.as_deref())
     }
 
     /// The same row, with texts cut to `chars` characters.

@@ -1,13 +1,16 @@
 //! `edit_workflow`: changes parts of a workflow, all of them or none, as a draft unless the caller publishes.
 
 mod changes;
+mod check;
 mod operations;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use self::changes::line;
+use self::check::{Check, Found};
 use self::operations::operations;
 use super::check_workflow::Row;
 use super::{EditRequest, Edited, Outcome, WorkflowLocation};
@@ -17,10 +20,8 @@ use crate::n8n::Progress;
 use crate::toolkit::answer::{is_zero, success};
 use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::catalogue::Catalogue;
 use crate::workflow::edit::{Changed, Operation, changes_between, edited};
 use crate::workflow::parsed::Parsed;
-use crate::workflow::problems::{Problems, problems_of_both};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -91,6 +92,7 @@ struct EditedWorkflow<'a> {
 struct Made {
     changes: Vec<Changed>,
     notes: Vec<String>,
+    found: Found,
 }
 
 impl ToolCall for EditWorkflow {
@@ -114,28 +116,27 @@ impl ToolCall for EditWorkflow {
                 let restored = location.restore(&context, &request, &progress, version_id).await?;
                 blocking(move || {
                     let changes = restored_changes(&restored);
-                    restored.with(Made { changes, notes: Vec::new() })
+                    let found = Check::begin(&restored.before.text(), catalogue).finish(&restored.after.text());
+                    restored.with(Made { changes, notes: Vec::new(), found })
                 })
                 .await
             }
             _ => {
-                let catalogue = catalogue.clone();
                 let edit = move |text: &str| {
+                    let check = Check::begin(text, catalogue.clone());
                     let types = |name: &str| catalogue.as_ref()?.find(name);
-                    edited(text, |editor| {
+                    let ((changes, notes), text) = edited(text, |editor| {
                         let changes = editor.apply_all(&operations, &types)?;
-                        Ok(Made { changes, notes: editor.notes().to_vec() })
-                    })
+                        Ok((changes, editor.notes().to_vec()))
+                    })?;
+                    let found = check.finish(&text);
+                    Ok((Made { changes, notes, found }, text))
                 };
                 location.edit(&context, &request, &progress, edit).await?
             }
         };
         // Checking a large workflow, and counting tokens, takes time.
-        blocking(move || {
-            let problems = problems(catalogue.as_deref(), &edited);
-            Ok(answer(&self.workflow_id, context.locale, &request, edited, unset, &problems))
-        })
-        .await
+        blocking(move || Ok(answer(&self.workflow_id, context.locale, &request, edited, unset))).await
     }
 }
 
@@ -162,14 +163,10 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
 }
 
 /// The structural problems that the edit introduced, and how many there were before.
-fn problems(catalogue: Option<&Catalogue>, edited: &Edited<Made>) -> (Vec<Row>, usize) {
-    let both = problems_of_both(&edited.before, &edited.after, |name| catalogue?.find(name));
-    // What cannot be checked is not a reason against an edit that was made.
-    let [before, after] = both.unwrap_or_default();
-    let rows = |found: Problems| found.list.into_iter().map(Row::from).collect::<Vec<_>>();
-    let (mut before, after) = (rows(before), rows(after));
+fn problems(found: &Found, changes: &[Changed]) -> (Vec<Row>, usize) {
+    let [mut before, after] = found.wait().map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>());
     for row in &mut before {
-        for changed in &edited.value.changes {
+        for changed in changes {
             match changed {
                 Changed::Renamed { from, to, .. } if row.node_name == *from => row.node_name.clone_from(to),
                 _ => {}
@@ -177,20 +174,14 @@ fn problems(catalogue: Option<&Catalogue>, edited: &Edited<Made>) -> (Vec<Row>, 
         }
     }
     let total = after.len();
-    let new: Vec<_> = after.into_iter().filter(|row| !before.iter().any(|known| known.repeats(row))).collect();
+    let known: HashSet<_> = before.iter().map(Row::statement).collect();
+    let new: Vec<_> = after.into_iter().filter(|row| !known.contains(&row.statement())).collect();
     let old = total - new.len();
     (new.into_iter().map(Row::clipped).collect(), old)
 }
 
-fn answer(
-    id: &str,
-    locale: Locale,
-    request: &EditRequest,
-    edited: Edited<Made>,
-    unset: Option<String>,
-    (new_problems, old_problems): &(Vec<Row>, usize),
-) -> String {
-    let message = match (request.writes, edited.before.text() == edited.after.text()) {
+fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>, unset: Option<String>) -> String {
+    let message = match (request.writes, edited.before == edited.after) {
         (false, _) => {
             locale.choose("変更は可能です。何も書き込んでいません", "The edit is possible; nothing was written")
         }
@@ -199,6 +190,7 @@ fn answer(
     };
     let remark = edited.outcome.map(|outcome| outcome.remark(locale)).unwrap_or_default();
     let message = format!("{message}{remark}");
+    let (new_problems, old_problems) = problems(&edited.value.found, &edited.value.changes);
     let mut notes: Vec<_> = edited.value.notes.iter().cloned().chain(unset).collect();
     notes.extend(edited.value.changes.iter().filter_map(chosen_version));
     notes.extend(edited.left_out_note());
@@ -216,7 +208,6 @@ fn answer(
         let [previous_version_id, version_id] = versions;
         let notes = &notes[..shown_notes.min(notes.len())];
         let new_problems = &new_problems[..problems.min(new_problems.len())];
-        let old_problems = *old_problems;
         let data = EditedWorkflow {
             id,
             version_id,

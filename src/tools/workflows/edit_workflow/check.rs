@@ -1,0 +1,51 @@
+//! The structural problems of a workflow before and after an edit, found on another thread while the edit is made and written.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::workflow::catalogue::Catalogue;
+use crate::workflow::problems::{Problems, problems_of_both};
+use crate::workflow::{Document, Error};
+
+/// The check of a workflow that is being edited.
+pub(super) struct Check {
+    after: Sender<String>,
+    found: Found,
+}
+
+/// The problems before and after an edit, once they are found.
+pub(super) struct Found(Receiver<[Problems; 2]>);
+
+impl Check {
+    /// Begins with the text before. If the edit fails, the thread ends without a result.
+    pub(super) fn begin(before: &str, catalogue: Option<Arc<Catalogue>>) -> Self {
+        let (sender, after) = channel::<String>();
+        let (found, receiver) = channel();
+        let before = before.to_owned();
+        std::thread::spawn(move || {
+            let parse = |text: &str| Document::parse(text.as_bytes());
+            let failed = |_| Error::Edit("the edit failed".to_owned());
+            let after = || after.recv().map_err(failed).and_then(|text| parse(&text));
+            let types = |name: &str| catalogue.as_ref()?.find(name);
+            if let Ok(both) = parse(&before).and_then(|before| problems_of_both(&before, after, types)) {
+                // Nobody waits if the edit could not be written.
+                let _ = found.send(both);
+            }
+        });
+        Self { after: sender, found: Found(receiver) }
+    }
+
+    /// Goes on with the text after.
+    pub(super) fn finish(self, after: &str) -> Found {
+        // Nobody receives it if the workflow before cannot be checked.
+        let _ = self.after.send(after.to_owned());
+        self.found
+    }
+}
+
+impl Found {
+    /// Waits for them. There are none if they cannot be found: that is not a reason against an edit that was made.
+    pub(super) fn wait(&self) -> [Problems; 2] {
+        self.0.recv().unwrap_or_default()
+    }
+}
