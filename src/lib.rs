@@ -58,16 +58,18 @@
 //!   code for detected processor features (`json/block/simd.rs`).
 //!
 //! # Memory
-//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
-//! the page + O(nodes) + 3 MiB to count, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); with a cache, 8 MiB for each body that is compressed; from a store, 2 MiB of the text, and up to
-//! 16 MiB of one whose items are not in the order in which they are stored. A summary, a search and the fields hold one
-//! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 1,000 nodes, 65,536 bars and 8 MiB of
-//! counts; a description one node's fields, 32,768 names of things, and 4 MiB of what it shows; a look-up 8 MiB; a recording 8
-//! bytes for each of at most a million items, and 5 MiB of items; an export 128 KiB of rows for each of 32 executions; groups of failures 2 KB for each kind, a trend 16 bytes for each run;
-//! a conversation 30 turns of 32 KiB and 2 MiB of messages; a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
-//! of fields and 576 KiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
-//! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
+//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) + the
+//! page + O(nodes) + 3 MiB to count (of a file also 3 MiB that are read ahead and 1 MiB that is pruned ahead), times the number
+//! of bodies read at once (`--max-downloads` executions, and as many workflows and lists); with a cache, 8 MiB for each body
+//! that is compressed; from a store, 2 MiB of the text, and up to 16 MiB of one whose items are not in the order in which they
+//! are stored. A summary, a search and the fields hold one item (1 MiB at most), the hits, or 400 paths of a node with 80
+//! values each; a timeline 1,000 nodes, 65,536 bars and 8 MiB of counts; a description one node's fields, 32,768 names of
+//! things, and 4 MiB of what it shows; a look-up 8 MiB; a recording 8 bytes for each of at most a million items, and 5 MiB of
+//! items; an export 128 KiB of rows for each of 32 executions; groups of failures 2 KB for each kind, a trend 16 bytes for each
+//! run; a conversation 30 turns of 32 KiB and 2 MiB of messages; a trace the lineage of all items (7 MiB, half as much again
+//! while it grows), then 40 items of 64 KiB; a comparison 2 MiB of fields and 576 KiB of settings for each of two executions; a
+//! workflow that is changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the body: `tests/memory.rs`
+//! compares 1 MB with 1 GB.
 
 pub mod units;
 

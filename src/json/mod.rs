@@ -12,7 +12,8 @@
 //!   values the pruner captures; a [`Prefilter`] picks those that may contain a text.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`markup`] recognizes a page that arrived in place of JSON.
-//! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
+//! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader, [`PruneAhead`] on a thread of its own; a download
+//!   feeds the pruner itself.
 //! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
 //!   returns the batches that the pruner would.
 //!
@@ -83,6 +84,7 @@ mod pick;
 mod prefilter;
 mod projection;
 mod prune;
+mod prune_ahead;
 mod pruned_reader;
 mod raw_capture;
 mod read_ahead;
@@ -113,6 +115,7 @@ pub use pick::Pick;
 pub use prefilter::Prefilter;
 pub use projection::{Map, Projection};
 pub use prune::Pruner;
+pub use prune_ahead::PruneAhead;
 pub use pruned_reader::{PrunedReader, check};
 pub use raw_capture::{Capture, SHARED_WITHIN};
 pub use read_ahead::ReadAhead;

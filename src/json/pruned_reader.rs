@@ -7,6 +7,9 @@ use super::fault::ReadError;
 use super::keep::Keep;
 use super::prune::Pruner;
 
+/// How much of a buffer is pruned at once, bytes: what is left of it is read while it is still in the processor's cache.
+const PIECE_BYTES: usize = 256 * 1024;
+
 /// Reads a body through a pruner, one buffer at a time: an iterator of [`Batch`]es for
 /// [`Cursor::over`](super::Cursor::over).
 ///
@@ -35,8 +38,9 @@ impl<R: BufRead> PrunedReader<R> {
         if chunk.is_empty() {
             return pruner.finish().map_err(io::Error::other);
         }
-        let batch = pruner.feed(chunk).map_err(io::Error::other)?;
-        let len = chunk.len();
+        let piece = &chunk[..chunk.len().min(PIECE_BYTES)];
+        let batch = pruner.feed(piece).map_err(io::Error::other)?;
+        let len = piece.len();
         self.body.consume(len);
         self.pruner = Some(pruner);
         Ok(batch)

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::gzip_reader::GzipReader;
 use crate::blocking::blocking;
-use crate::json::{Projection, ReadAhead, markup, shown_prefix};
+use crate::json::{Cursor, Projection, PruneAhead, ReadAhead, markup, shown_prefix};
 use crate::n8n::{Progress, Stage};
 use crate::tools::Error;
 use crate::workflow::file::Files;
@@ -82,7 +82,7 @@ impl SavedExecution {
         blocking(move || {
             let (body, total) = execution.body()?;
             let body = Watched { body, bytes: 0, total, progress, cancel };
-            Ok(projection.read_from(decompress(body)?))
+            Ok(projection.read(Cursor::over(PruneAhead::new(decompress(body)?, projection.pruner()))))
         })
         .await
     }
