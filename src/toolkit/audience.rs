@@ -37,8 +37,8 @@ const WORDS: [Word; 29] = [
     Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
     Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
     Word::new(
-        "pass the id of another execution as with",
-        "add the id of another execution",
+        "pass the id of another execution (argument: with)",
+        "add the id of another execution to the command",
         "enter the ID of another execution",
     ),
     Word::of_terminal("offset: nextOffset", "--offset"),
@@ -234,7 +234,7 @@ mod tests {
         );
         assert_eq!(page("There are more items: continue with offset: nextOffset."), "There are more items.");
         assert_eq!(
-            page("Execution '2' names no workflow: pass the id of another execution as with."),
+            page("Execution '2' names no workflow: pass the id of another execution (argument: with)."),
             "Execution '2' names no workflow: enter the ID of another execution."
         );
         assert_eq!(

@@ -203,7 +203,8 @@ impl Source {
         origin: Origin,
     ) -> Result<String, Error> {
         let Some(workflow) = &header.workflow_id else {
-            let refusal = format!("Execution '{id}' names no workflow: pass the id of another execution as with.");
+            let refusal =
+                format!("Execution '{id}' names no workflow: pass the id of another execution (argument: with).");
             return Err(Error::FailedPrecondition(refusal));
         };
         let query = ListQuery {
@@ -225,7 +226,7 @@ impl Source {
         found.ok_or_else(|| {
             Error::FailedPrecondition(format!(
                 "No successful execution of workflow '{workflow}' before execution '{id}' is stored: pass the \
-                 id of another execution as with."
+                 id of another execution (argument: with)."
             ))
         })
     }

@@ -167,7 +167,7 @@ fn the_last_good_execution_before_it_is_the_default() {
     assert_eq!(data(&compare(7).unwrap()), expected("7", "4"));
     let alike = data(&compare(8).unwrap());
     assert_eq!(alike, json!({"id": "8", "with": "4", "same": 4, "nodes": []}));
-    let none = "No successful execution of workflow 'w' before execution '2' is stored: pass the id of another execution as with.";
+    let none = "No successful execution of workflow 'w' before execution '2' is stored: pass the id of another execution (argument: with).";
     assert_eq!(compare(2).unwrap_err(), none);
 }
 
@@ -193,7 +193,7 @@ fn what_cannot_be_compared_is_refused_with_what_to_do() {
             json!({"id": "2", "with": "2"}),
             "Argument 'with' is the same execution, '2': pass another one, or leave it out.",
         ),
-        (json!({"id": "9"}), "Execution '9' names no workflow: pass the id of another execution as with."),
+        (json!({"id": "9"}), "Execution '9' names no workflow: pass the id of another execution (argument: with)."),
         (json!({"id": "2", "with": "x"}), "Argument 'with'"),
         (json!({"id": "2", "with": "3"}), "Execution '3'"),
         (json!({"id": "3", "with": "2"}), "Execution '3'"),
