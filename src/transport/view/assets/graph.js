@@ -13,6 +13,8 @@ const NAME = 18;
 const ZOOM = [300, 60_000];
 /** The scale below which only names are shown, and the one below which no text is. */
 const [SMALL, SMALLEST] = [0.55, 0.3];
+/** On a screen narrower than this, pixels, a picture begins at this scale if it would have no text as a whole. */
+const [NARROW, READABLE] = [700, 0.5];
 /** The size of the map, pixels. */
 const MAP = [168, 96];
 const SIGN = { success: '✓', error: '✕', crashed: '✕' };
@@ -62,6 +64,7 @@ export class Graph {
 
   update({ node }) {
     for (const [name, anchor] of this.#links) anchor.classList.toggle('selected', name === node);
+    this.selected = node;
     this.#show();
   }
 
@@ -84,9 +87,10 @@ export class Graph {
   }
 
   #show() {
+    const { clientWidth: wide, clientHeight: high } = this.picture;
+    if (wide) this.#begin(wide, high);
     const { x, y, width, height } = this.#box;
     this.picture.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
-    const { clientWidth: wide, clientHeight: high } = this.picture;
     if (!wide) return;
     const scale = Math.min(wide / width, high / height);
     this.picture.classList.toggle('small-scale', scale < SMALL);
@@ -96,6 +100,23 @@ export class Graph {
     const at = { x: x + (width - seen.width) / 2, y: y + (height - seen.height) / 2 };
     this.map.hidden = seen.width >= this.whole.width && seen.height >= this.whole.height;
     for (const [name, value] of Object.entries({ ...at, ...seen })) this.sight.setAttribute(name, value);
+  }
+
+  /** Where there is no room for the names of the whole, it begins at the selected node, the one that failed or the first one. */
+  #begin(wide, high) {
+    if (this.begun || wide >= NARROW) return;
+    this.begun = true;
+    const { x, y, width, height } = this.whole;
+    const failed = [...this.ran.values()].find(({ failedRuns }) => failedRuns)?.nodeName;
+    const at = [this.selected, failed, ...this.ran.keys(), ...this.places.keys()].map((name) => this.places.get(name)).find(Boolean);
+    if (!at || Math.min(wide / width, high / height) >= SMALLEST) return;
+    const seen = { width: wide / READABLE, height: high / READABLE };
+    const within = (middle, least, room) => Math.max(least, Math.min(middle, least + room));
+    this.#box = {
+      x: within(at.x + (WIDTH - seen.width) / 2, x, width - seen.width),
+      y: within(at.y + (HEIGHT - seen.height) / 2, y, height - seen.height),
+      ...seen,
+    };
   }
 
   /** A map of the whole workflow with the visible part, unless everything is visible; a click or a drag moves there. */
