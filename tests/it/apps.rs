@@ -79,8 +79,16 @@ fn a_client_that_shows_pages_gets_one_with_three_tools() {
 
     let (before, after) = (tools(&mut plain), tools(&mut client));
     let (known, own) = after.split_at(before.len());
-    let calls =
-        ["view_overview", "view_findings", "view_node", "view_talk", "view_timeline", "view_trend", "view_draft"];
+    let calls = [
+        "view_overview",
+        "view_findings",
+        "view_node",
+        "view_talk",
+        "view_timeline",
+        "view_ran",
+        "view_trend",
+        "view_draft",
+    ];
     assert_eq!(own.iter().map(name).collect::<Vec<_>>(), calls);
     for tool in own {
         assert_eq!(tool["_meta"], json!({"ui": {"visibility": ["app"]}}), "hidden from the model");

@@ -213,3 +213,60 @@ fn a_long_conversation_is_read_part_by_part() {
         assert_eq!(turn.get("caller"), is_tool.then_some(&json!(["Agent", n])));
     }
 }
+
+#[test]
+fn notes_are_in_the_language_of_the_page() {
+    let redacted = fixtures::executions().into_iter().find(|(name, _)| name == "a_small_success.redacted").unwrap().1;
+    let mut crashed = failed_twice();
+    crashed["status"] = json!("crashed");
+    let calls = ["view_overview", "view_ran"].map(|tool| ["ja", "en"].map(|it| (tool, json!({"language": it}))));
+    for (body, words) in [
+        (fixtures::parse(&redacted), ["n8n がデータを秘匿しています", "n8n redacted the data: items are counted"]),
+        (crashed, ["それまでに保存されたデータを表示しています", "what it had saved until then is shown"]),
+    ] {
+        let answers = asked(&body, calls.as_flattened());
+        for (answer, words) in answers.iter().zip(words.iter().cycle()) {
+            let notes = if answer["notes"].is_array() { &answer["notes"] } else { &answer["execution"]["notes"] };
+            assert!(notes[0].as_str().unwrap().contains(words), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn facts_about_values_are_data_for_the_page_and_words_for_agents() {
+    let item = |at: u64| {
+        let status = if at % 3 == 0 { "open" } else { "paid in 2" };
+        json!({"json": {"status": status, "n": at, "one": "x, y: 1", "note": if at == 7 { json!(7) } else { json!(format!("text {at}")) }}})
+    };
+    let items: Vec<_> = (0..60).map(item).collect();
+    let run = |index: u64, source: Value| {
+        json!([{"startTime": 1_795_226_662_000_u64 + index, "executionTime": 1, "executionIndex": index,
+            "executionStatus": "success", "source": source, "data": {"main": [items.clone()]}}])
+    };
+    let body = json!({"id": "7", "status": "success", "mode": "manual", "workflowId": "w",
+        "data": {"resultData": {"runData": {"Read": run(0, json!([])), "Keep": run(1, json!([{"previousNode": "Read"}]))}}},
+        "workflowData": {"id": "w", "name": "w", "nodes": [], "connections": {}}});
+    let answers = asked(&body, &[("view_ran", json!({"language": "en"})), ("describe_execution", json!({}))]);
+    let [data, words] = &answers[..] else { panic!("{answers:?}") };
+    let values = |answer: &Value| answer["nodes"][0]["values"].clone();
+    assert_eq!(
+        values(words),
+        json!([
+            "note: 59 texts, 1 number (item 7: 7)",
+            "status: paid in 2 40, open 20",
+            "n: 0 to 59",
+            "one: always \"x, y: 1\""
+        ])
+    );
+    assert_eq!(
+        values(data),
+        json!([
+            {"path": "note", "facts": [{"is": "kinds", "kinds": [["string", 59], ["number", 1]], "place": {"item": 7}, "value": "7"}]},
+            {"path": "status", "facts": [{"is": "values", "values": [["paid in 2", 40], ["open", 20]]}]},
+            {"path": "n", "facts": [{"is": "range", "from": 0.0, "to": 59.0}]},
+            {"path": "one", "facts": [{"is": "always", "value": "\"x, y: 1\""}]},
+        ])
+    );
+    assert_eq!(words["nodes"][1]["sample"], "as Read");
+    assert_eq!((&data["nodes"][1]["sampleOf"], &data["nodes"][1]["sample"]), (&json!("Read"), &Value::Null));
+}

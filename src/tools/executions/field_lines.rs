@@ -1,15 +1,9 @@
 //! How values are distributed, as one line: `warehouse.id: 419 numbers, 1 text (item 317: "100")`.
 
-use crate::execution::fields::{Claim, Claimed, FieldView, KINDS, NodePlace, Outlier, Together};
+use super::field_facts::{Example, Fact, PATH_CHARS, Place, bare, facts};
+use crate::execution::fields::{Claim, Claimed, FieldView, KINDS, Together};
 use crate::json::shorten;
 use crate::units::counted;
-
-/// The most characters of a path, and of a value.
-const PATH_CHARS: usize = 80;
-const VALUE_CHARS: usize = 40;
-
-/// How many different values are named.
-const VALUES: usize = 12;
 
 /// The names of kinds of values, singular and plural.
 const WORDS: [(&str, &str); KINDS.len()] = [
@@ -23,7 +17,7 @@ const WORDS: [(&str, &str); KINDS.len()] = [
 
 /// The path of a field, and the facts about its values.
 pub(super) fn field_line(field: &FieldView) -> String {
-    line(&field.path, &facts(field))
+    line(&field.path, &words(&facts(field)))
 }
 
 /// A path, and the facts about its values.
@@ -32,116 +26,68 @@ pub(super) fn line(path: &str, facts: &str) -> String {
     format!("{}: {facts}", if path.is_empty() { "\"\"".to_owned() } else { shorten(path, PATH_CHARS) })
 }
 
-/// The facts about the values of a path.
-pub(super) fn facts(field: &FieldView) -> String {
-    let strings = field.kinds[3];
-    let mut facts: Vec<_> = [kinds(field), presence(field), empty(field)].into_iter().flatten().collect();
-    // Where kinds are mixed, only the kinds matter.
-    if field.kinds[1..].iter().filter(|count| **count > 0).count() < 2 {
-        let numbers = (strings > 0 && field.numeric_texts == strings)
-            .then(|| counted(strings, "number as text", "numbers as text"));
-        let json =
-            (strings > 0 && field.json_texts == strings).then(|| counted(strings, "text of JSON", "texts of JSON"));
-        let dates = field.dates.as_ref().filter(|(least, most)| least != most);
-        let dates = dates.map(|(least, most)| format!("{least} to {most}"));
-        facts.extend([numbers, json, repeated(field)].into_iter().flatten());
-        let counted = facts.join(", ");
-        return match values(field) {
-            Some(values) if facts.is_empty() => values,
-            Some(values) => format!("{counted}; {values}"),
-            None => {
-                facts.extend([dates, range(field), constant(field)].into_iter().flatten());
-                facts.join(", ")
-            }
+/// The facts, separated by commas; values are set apart, so that the counts before them are not taken for theirs.
+pub(super) fn words(facts: &[Fact]) -> String {
+    let mut words = String::new();
+    for fact in facts {
+        let separator = match fact {
+            _ if words.is_empty() => "",
+            Fact::Values { .. } => "; ",
+            _ => ", ",
         };
+        words += separator;
+        words += &words_of(fact);
     }
-    facts.join(", ")
+    words
 }
 
-fn kinds(field: &FieldView) -> Option<String> {
-    let counts = field.kinds.iter().zip(WORDS).filter(|(count, _)| **count > 0);
-    let mut counts: Vec<_> = counts.map(|(count, words)| (*count, words)).collect();
-    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let told: Vec<_> = counts.iter().map(|(count, (one, many))| counted(*count, one, many)).collect();
-    let rarest = field.rarest.as_ref()?;
-    Some(format!("{} ({})", told.join(", "), placed(rarest)))
+fn words_of(fact: &Fact) -> String {
+    match fact {
+        Fact::Kinds { kinds, place, value } => {
+            let value = value.as_ref().map(|value| format!(": {value}")).unwrap_or_default();
+            let kinds: Vec<_> = kinds.iter().map(|(kind, count)| counted_kind(kind, *count)).collect();
+            format!("{} ({}{value})", kinds.join(", "), placed(place))
+        }
+        Fact::Present { count, of, example } => format!("in {count} of {of}{}", smaller(example.as_ref())),
+        Fact::Empty { count, example } => format!("{count} empty{}", smaller(example.as_ref())),
+        Fact::NumericTexts { count } => counted(*count, "number as text", "numbers as text"),
+        Fact::JsonTexts { count } => counted(*count, "text of JSON", "texts of JSON"),
+        Fact::Repeated { count, of, more, value, places: [one, again] } => {
+            let first = if *more { "the first " } else { "" };
+            format!("{count} different in {first}{of} ({value} in {} and {})", placed(one), placed(again))
+        }
+        Fact::Values { values } => counted_values(values),
+        Fact::Dates { from, to } => format!("{from} to {to}"),
+        Fact::Range { from, to } => format!("{from} to {to}"),
+        Fact::Always { value } => format!("always {value}"),
+    }
 }
 
-/// `item 317: "100"`; with the run and the output if they are not 0.
-fn placed(outlier: &Outlier) -> String {
-    let value = outlier.value.as_deref().filter(|value| *value != "null");
-    let value = value.map(|value| format!(": {}", shorten(value, 2 * VALUE_CHARS))).unwrap_or_default();
-    format!("{}{value}", place(&outlier.place))
+/// Values with their counts: `paid 114, open 58`; `6 (140), 12 (3)` where a count could be taken for a part of its value.
+fn counted_values(values: &[(String, u64)]) -> String {
+    let end_in_digits = values.iter().any(|(value, _)| value.ends_with(char::is_numeric));
+    let counted = values.iter().map(|(value, count)| match end_in_digits {
+        true => format!("{value} ({count})"),
+        false => format!("{value} {count}"),
+    });
+    counted.collect::<Vec<_>>().join(", ")
 }
 
-fn place(place: &NodePlace) -> String {
+fn counted_kind(kind: &str, count: u64) -> String {
+    let words = KINDS.iter().zip(WORDS).find(|(name, _)| **name == kind);
+    words.map_or_else(String::new, |(_, (one, many))| counted(count, one, many))
+}
+
+/// `item 317`; with the run and the output if they are not 0.
+fn placed(place: &Place) -> String {
     let run = if place.run > 0 { format!("run {} ", place.run) } else { String::new() };
     let output = if place.output > 0 { format!("output {} ", place.output) } else { String::new() };
     format!("{run}{output}item {}", place.item)
 }
 
-fn presence(field: &FieldView) -> Option<String> {
-    let is_partial = field.present < field.objects && !field.path.ends_with("[]");
-    let absent = field.objects.saturating_sub(field.present);
-    let smaller = smaller((field.present, field.first_present), (absent, field.first_absent));
-    is_partial.then(|| format!("in {} of {}{smaller}", field.present, field.objects))
-}
-
-fn empty(field: &FieldView) -> Option<String> {
-    let filled = field.kinds.iter().sum::<u64>() - field.empty;
-    let smaller = smaller((field.empty, field.first_empty), (filled, field.first_filled));
-    (field.empty > 0).then(|| format!("{} empty{smaller}", field.empty))
-}
-
-/// The first item of the smaller of two parts: of the places for which something holds, and of the others.
-fn smaller(part: (u64, Option<NodePlace>), others: (u64, Option<NodePlace>)) -> String {
-    let (first, not) = if part.0 < others.0 { (part.1, "") } else { (others.1, "not in ") };
-    first.map(|first| format!(" ({not}{})", place(&first))).unwrap_or_default()
-}
-
-fn repeated(field: &FieldView) -> Option<String> {
-    let names = field.repeated_names()?;
-    let [one, again] = &names.first.places;
-    let value = shorten(&names.first.value, VALUE_CHARS);
-    let first = if names.has_more { "the first " } else { "" };
-    let (distinct, values) = (names.distinct, names.values);
-    Some(format!("{distinct} different in {first}{values} ({value} in {} and {})", place(one), place(again)))
-}
-
-fn values(field: &FieldView) -> Option<String> {
-    let total: u64 = field.kinds.iter().sum();
-    let is_told = (2..=VALUES).contains(&field.values.len()) && total > field.values.len() as u64;
-    let mut values: Vec<_> = field.values.iter().filter(|(value, _)| value != "\"\"").collect();
-    values.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let values: Vec<_> = values.into_iter().map(|(value, count)| (bare(value), count)).collect();
-    // The count after a number could be taken for a part of it.
-    let end_in_digits = values.iter().any(|(value, _)| value.ends_with(char::is_numeric));
-    let told = values.iter().map(|(value, count)| match end_in_digits {
-        true => format!("{value} ({count})"),
-        false => format!("{value} {count}"),
-    });
-    (is_told && !values.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
-}
-
-/// The range of the numbers, unless their values are named.
-fn range(field: &FieldView) -> Option<String> {
-    let (least, most) = field.numbers.both.filter(|(least, most)| least < most)?;
-    (values(field).is_none() && repeated(field).is_none()).then(|| format!("{least} to {most}"))
-}
-
-/// The value that all items share, if there are several items.
-fn constant(field: &FieldView) -> Option<String> {
-    let [(value, count)] = &field.values[..] else { return None };
-    (*count > 1 && *count == field.kinds.iter().sum::<u64>()).then(|| format!("always {}", bare(value)))
-}
-
-/// A value without its quotes, unless it could then be taken for something else.
-fn bare(value: &str) -> String {
-    let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or_default();
-    let is_plain = |char: char| char.is_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | '/' | '@');
-    let is_word = inside.starts_with(char::is_alphanumeric) && inside.chars().all(is_plain);
-    let is_scalar = ["true", "false", "null"].contains(&inside) || inside.parse::<f64>().is_ok();
-    shorten(if is_word && !is_scalar { inside } else { value }, VALUE_CHARS)
+fn smaller(example: Option<&Example>) -> String {
+    let Some(Example { holds, place }) = example else { return String::new() };
+    format!(" ({}{})", if *holds { "" } else { "not in " }, placed(place))
 }
 
 /// `amount is a text: just where software = 4.1.0 (1004)`.

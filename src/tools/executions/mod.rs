@@ -4,6 +4,7 @@ mod asked_value;
 pub mod compare_executions;
 pub mod describe_execution;
 pub mod explain_execution;
+mod field_facts;
 mod field_lines;
 pub mod find_executions;
 mod first_value;

@@ -3,7 +3,7 @@
 use super::no_data::no_data;
 use crate::execution::Header;
 use crate::json::{CUT_NAME_CHARS, is_name, quoted_name};
-use crate::toolkit::nearest;
+use crate::toolkit::{Locale, nearest};
 use crate::tools::Error;
 use crate::units::counted;
 
@@ -19,7 +19,7 @@ pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id:
 pub(super) fn no_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> String {
     let (name, id) = (quoted_name(requested, CUT_NAME_CHARS), header.id.as_deref().or(id).unwrap_or("?"));
     let why = match names.is_empty() {
-        true => no_data(header),
+        true => no_data(header, Locale::En),
         false => nearest("Nodes", requested, names),
     };
     format!("Node {name} not found in execution '{id}'. {why}")

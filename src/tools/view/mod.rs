@@ -11,6 +11,7 @@ pub mod view_draft;
 pub mod view_findings;
 pub mod view_node;
 pub mod view_overview;
+pub mod view_ran;
 pub mod view_summary;
 pub mod view_talk;
 pub mod view_timeline;
@@ -20,12 +21,13 @@ use super::{Context, Tool};
 use crate::toolkit::Locale;
 
 /// The calls that only the page offers.
-pub static CALLS: [&Tool; 7] = [
+pub static CALLS: [&Tool; 8] = [
     &view_overview::TOOL,
     &view_findings::TOOL,
     &view_node::TOOL,
     &view_talk::TOOL,
     &view_timeline::TOOL,
+    &view_ran::TOOL,
     &view_trend::TOOL,
     &view_draft::TOOL,
 ];

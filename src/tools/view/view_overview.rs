@@ -177,7 +177,7 @@ impl Overview {
     fn new(timeline: Timeline, is_near: bool, locale: Locale) -> Self {
         let Timeline { mut summary, range, mut nodes, graph } = timeline;
         let (start, end) = range.unwrap_or_default();
-        let execution = Head::new(&summary);
+        let execution = Head::new(&summary, locale);
         summary.nodes.sort_by_key(|node| node.position);
         let in_graph: HashMap<_, _> = graph.nodes.iter().map(|node| (&*node.name, node)).collect();
         let findings = of_flow(&summary.nodes, summary.error.as_ref(), locale);
@@ -194,7 +194,7 @@ impl Overview {
 }
 
 impl Head {
-    fn new(summary: &Summary) -> Self {
+    fn new(summary: &Summary, locale: Locale) -> Self {
         let header = &summary.header;
         Self {
             id: header.id.clone(),
@@ -212,7 +212,10 @@ impl Head {
             bytes: header.json_size_bytes.filter(|bytes| *bytes > 0),
             parent_execution: summary.parent.as_ref().and_then(|parent| parent.id.clone()),
             // Only the page reads this answer.
-            notes: notes(summary, 0, NOTED_CHARS).iter().map(|note| Audience::Page.tell(note).into_owned()).collect(),
+            notes: notes(summary, 0, NOTED_CHARS, locale)
+                .iter()
+                .map(|note| Audience::Page.tell(note).into_owned())
+                .collect(),
             too_large: header.data_too_large,
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS)),
         }

@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 42] = files![
+static FILES: [(&str, &[u8]); 43] = files![
     "address.js",
     "api.js",
     "app.js",
@@ -29,6 +29,7 @@ static FILES: [(&str, &[u8]); 42] = files![
     "dom.js",
     "enter.js",
     "execution.js",
+    "facts.js",
     "failures.js",
     "fields.js",
     "find.js",

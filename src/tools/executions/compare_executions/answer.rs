@@ -11,6 +11,7 @@ use crate::execution::compare::{
     ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, ValueDifference, WorkflowDifference,
 };
 use crate::json::{CUT_NAME_CHARS, quoted_name, shorten, shorten_name};
+use crate::toolkit::Locale;
 use crate::toolkit::answer::{Truncated, clipped_json, is_zero, json, success};
 use crate::units::counted;
 
@@ -199,7 +200,7 @@ impl Answer<'_> {
         for (digest, id) in [self.pair.this, self.pair.other] {
             if !digest.has_nodes() {
                 let id = digest.header.id.as_deref().or(id).unwrap_or("?");
-                let why = no_data(&digest.header);
+                let why = no_data(&digest.header, Locale::En);
                 notes.push(format!("No nodes of execution '{id}' can be compared. {why}"));
             }
         }

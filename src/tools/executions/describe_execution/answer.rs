@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::super::listed::short_version;
 use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
-use super::DescribeRequest;
 use super::node::{Detail, NodeEntry, shown_node};
 use super::shown::Shown;
+use super::{DescribeRequest, Form};
 use crate::budget::Ladder;
 use crate::execution::describe::Description;
 use crate::execution::summary::NodeSummary;
@@ -22,9 +22,9 @@ const NOT_RUN: usize = 20;
 const ERROR_CHARS: usize = 300;
 
 /// The answer as it is sent: as much as fits, with most detail for nodes near something unusual.
-pub(super) fn compose(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
+pub(super) fn compose(description: &Description, id: Option<&str>, request: DescribeRequest, form: Form) -> String {
     let message = request.locale.choose("実行内容を説明しました", "Execution described");
-    let answer = Answer { description, id, nodes: NodeEntry::in_order(description) };
+    let answer = Answer { description, id, form, nodes: NodeEntry::in_order(description) };
     let ladder = Size::ladder(answer.nodes.len());
     ladder.largest_that_fits(request.max_tokens, |size| success(message, &answer.data(size))).answer
 }
@@ -57,6 +57,7 @@ impl Size {
 struct Answer<'d> {
     description: &'d Description,
     id: Option<&'d str>,
+    form: Form,
     /// The nodes in the order of execution.
     nodes: Vec<NodeEntry<'d>>,
 }
@@ -93,7 +94,7 @@ impl Answer<'_> {
         let nodes = nodes.map(|(at, node)| {
             let detail = if node.is_near { size.near } else { size.far };
             let before = at.checked_sub(1).map(|before| self.nodes[before].name());
-            shown_node(node, self.description, before, (detail, size.name), &mut shown)
+            shown_node(node, self.description, before, (detail, size.name, self.form), &mut shown)
         });
         let nodes = nodes.collect();
         DescriptionAnswer {
@@ -104,7 +105,7 @@ impl Answer<'_> {
             version: header.workflow_version.as_deref().map(short_version),
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS.min(4 * size.name))),
             failed_node: failed_node(&summary.nodes).map(|node| shorten_name(node, size.name)),
-            notes: notes(summary, 0, NOTED_CHARS.min(size.name)),
+            notes: notes(summary, 0, NOTED_CHARS.min(size.name), self.form.locale()),
             truncated: self.truncated(size, shown.less),
             nodes,
             not_run: self.not_run(size),
@@ -121,38 +122,44 @@ impl Answer<'_> {
 
     /// What the limits leave out, and how to see it.
     fn truncated(&self, size: Size, is_less: bool) -> Option<Truncated> {
+        let locale = self.form.locale();
         let mut reasons = Vec::new();
         let nodes = self.nodes.len().saturating_sub(size.nodes);
         if nodes > 0 {
-            reasons.push(format!("{}: use a larger maxTokens.", counted(nodes, "more node", "more nodes")));
+            let more = counted(nodes, "more node", "more nodes");
+            reasons.push(locale.choose(format!("ほか {nodes} ノード。"), format!("{more}: use a larger maxTokens.")));
         } else if is_less {
-            let left_out = match (size.far, size.near) {
-                (Detail::MOST, Detail::MOST) => {
-                    "…[+n] marks what is left out: use get_execution_fields or get_execution_by_node for one node."
-                }
-                _ => {
-                    "Some texts, samples and values are left out: use a larger maxTokens, or get_execution_by_node for one node."
-                }
+            let less = match (size.far, size.near) {
+                (Detail::MOST, Detail::MOST) => locale.choose(
+                    "…[+n] は省略した数です。ノードのフィールドのタブで見られます。",
+                    "…[+n] marks what is left out: use get_execution_fields or get_execution_by_node for one node.",
+                ),
+                _ => locale.choose(
+                    "一部のテキスト、サンプル、値は省略しています。",
+                    "Some texts, samples and values are left out: use a larger maxTokens, or get_execution_by_node for one node.",
+                ),
             };
-            reasons.push(left_out.to_owned());
+            reasons.push(less.to_owned());
         }
         if self.description.is_partial {
-            reasons.push(
-                "There was no room for the values of some nodes: get_execution_fields shows those of one node."
-                    .to_owned(),
+            let partial = locale.choose(
+                "一部のノードの値は表示しきれません。ノードのフィールドのタブで見られます。",
+                "There was no room for the values of some nodes: get_execution_fields shows those of one node.",
             );
+            reasons.push(partial.to_owned());
         }
         if self.description.has_more_paths {
-            reasons.push(
-                "A node has more than 400 paths; the others were not read: get_execution_fields with path.".to_owned(),
+            let more = locale.choose(
+                "パスが 400 を超えるノードがあり、残りは読み込んでいません。",
+                "A node has more than 400 paths; the others were not read: get_execution_fields with path.",
             );
+            reasons.push(more.to_owned());
         }
         if self.description.too_large > 0 {
             let items = self.description.too_large;
-            reasons.push(counted(
-                items,
-                "item of more than 1 MiB was not read.",
-                "items of more than 1 MiB were not read.",
+            reasons.push(locale.choose(
+                format!("1 MiB を超える {items} アイテムは読み込んでいません。"),
+                counted(items, "item of more than 1 MiB was not read.", "items of more than 1 MiB were not read."),
             ));
         }
         (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })

@@ -46,6 +46,22 @@ pub struct DescribeRequest {
     pub locale: Locale,
 }
 
+/// How what is known of the values is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As lines for agents.
+    Words,
+    /// As data for the page, which has words of its own; the language of what is said in sentences nevertheless.
+    Data(Locale),
+}
+
+impl Form {
+    /// Agents receive English.
+    fn locale(self) -> Locale {
+        if let Self::Data(locale) = self { locale } else { Locale::En }
+    }
+}
+
 impl ToolCall for DescribeExecution {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let execution = execution(self.id, self.ignore_data_size_limit);
@@ -58,5 +74,10 @@ impl ToolCall for DescribeExecution {
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
 pub fn answer(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
-    answer::compose(description, id, request)
+    answer::compose(description, id, request, Form::Words)
+}
+
+/// The same for the page: facts about values are data, and a sample that continues that of another node names it in `sampleOf`.
+pub(in crate::tools) fn data(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
+    answer::compose(description, id, request, Form::Data(request.locale))
 }

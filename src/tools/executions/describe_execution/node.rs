@@ -5,10 +5,12 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::field_lines::{facts, line, together_line};
+use super::super::field_facts::{Fact, PATH_CHARS, TogetherFact, facts};
+use super::super::field_lines::{line, together_line, words};
 use super::super::summary_answer::{ShownErrorItems, shown_children, shown_errors};
+use super::sample::{self, Sample};
 use super::shown::Shown;
-use super::{flow, sample};
+use super::{Form, flow};
 use crate::execution::describe::{DescribedNode, Description};
 use crate::execution::fields::{FieldView, Finding};
 use crate::execution::summary::NodeSummary;
@@ -56,9 +58,9 @@ impl Detail {
 pub(super) struct NodeEntry<'d> {
     summary: &'d NodeSummary,
     described: &'d DescribedNode,
-    /// Its parameters and the facts about its fields, one per line: the same for every size of the answer.
+    /// Its parameters, one per line, and the facts about its fields, each also in words: the same for every size of the answer.
     lines: Vec<String>,
-    facts: Vec<String>,
+    facts: Vec<(Vec<Fact>, String)>,
     pub is_near: bool,
 }
 
@@ -72,7 +74,7 @@ impl<'d> NodeEntry<'d> {
                 summary,
                 described,
                 lines: parameter_lines(summary, described),
-                facts: described.fields.iter().map(facts).collect(),
+                facts: described.fields.iter().map(facts).map(with_words).collect(),
                 is_near: false,
             })
         });
@@ -102,15 +104,34 @@ impl<'d> NodeEntry<'d> {
     }
 }
 
+fn with_words(facts: Vec<Fact>) -> (Vec<Fact>, String) {
+    let words = words(&facts);
+    (facts, words)
+}
+
 /// The parameters of a node as lines.
 fn parameter_lines(node: &NodeSummary, described: &DescribedNode) -> Vec<String> {
     let node_type = node.node_type.as_deref().unwrap_or_default();
     described.settings.parameters.as_ref().map(|parameters| lines(node_type, parameters)).unwrap_or_default()
 }
 
+/// What is said of a field, or of what occurs together: a line, or the facts themselves. How many more there are is always a line.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said<D> {
+    Words(String),
+    Data(D),
+}
+
+#[derive(Serialize)]
+struct FieldFacts<'d> {
+    path: String,
+    facts: &'d [Fact],
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownNode {
+struct ShownNode<'d> {
     node: String,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     node_type: Option<String>,
@@ -150,10 +171,12 @@ struct ShownNode {
     input: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample_of: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    values: Vec<String>,
+    values: Vec<Said<FieldFacts<'d>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    together: Vec<String>,
+    together: Vec<Said<TogetherFact>>,
 }
 
 /// A node in this detail; `before` is the node that ran before it, among `all` nodes. In the lowest detail, a node with
@@ -162,7 +185,7 @@ pub(super) fn shown_node(
     entry: &NodeEntry<'_>,
     all: &Description,
     before: Option<&str>,
-    (detail, chars): (Detail, usize),
+    (detail, chars, form): (Detail, usize, Form),
     shown: &mut Shown,
 ) -> Value {
     let (node, described) = (entry.summary, entry.described);
@@ -181,6 +204,11 @@ pub(super) fn shown_node(
         matches!(&described.sources[..], [(source, _)] if Some(source.as_str()) == before && from[0].1.is_none());
     // The execution's own error is shown above its nodes.
     let ended_it = all.summary.error.as_ref().is_some_and(|error| error.node_name.as_ref() == Some(&node.name));
+    let sample = shown_sample(entry, &all.nodes, detail, shown);
+    let (sample_of, sample) = match (sample, form) {
+        (Some(sample), Form::Data(_)) => (sample.node, sample.json),
+        (sample, _) => (None, sample.and_then(Sample::value)),
+    };
     let entry = ShownNode {
         node_type: node
             .node_type
@@ -207,9 +235,10 @@ pub(super) fn shown_node(
             shown.less |= detail.sample < Detail::MOST.sample;
             (detail.sample > 0).then(|| sample::shown_input(input, detail.sample)).flatten().map(|text| json(&text))
         }),
-        sample: shown_sample(entry, &all.nodes, detail, shown),
-        values: values(entry, detail, shown),
-        together: together(entry, detail, shown),
+        sample: sample.map(|text| json(&text)),
+        sample_of,
+        values: values(entry, (detail, form), shown),
+        together: together(entry, (detail, form), shown),
         node: name,
     };
     serde_json::to_value(entry).unwrap_or_default()
@@ -228,7 +257,7 @@ fn shown_sample(
     nodes: &IndexMap<String, DescribedNode>,
     detail: Detail,
     shown: &mut Shown,
-) -> Option<Box<RawValue>> {
+) -> Option<Sample> {
     let item = entry.described.sample.as_ref()?;
     shown.less |= detail.sample < Detail::MOST.sample;
     if detail.sample == 0 {
@@ -239,15 +268,19 @@ fn shown_sample(
         let node = nodes.get(source)?;
         Some((source.as_str(), node.sample.as_ref()?, node.sample_hash == entry.described.sample_hash))
     });
-    let text = of_sources.find_map(|(source, before, is_same)| match is_same {
-        true => Some(sample::as_node(source)),
+    let like = of_sources.find_map(|(source, before, is_same)| match is_same {
+        true => Some(Sample::same(source)),
         false => sample::besides(item, source, before, detail.sample),
     });
-    text.or_else(|| sample::shown(item, detail.sample)).map(|text| json(&text))
+    like.or_else(|| Some(Sample { node: None, json: Some(sample::shown(item, detail.sample)?) }))
 }
 
 /// How values are distributed at paths whose distribution was not shown before.
-fn values(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+fn values<'e>(
+    entry: &'e NodeEntry<'_>,
+    (detail, form): (Detail, Form),
+    shown: &mut Shown,
+) -> Vec<Said<FieldFacts<'e>>> {
     let fields = entry.described.fields.iter().zip(&entry.facts);
     let fields = fields.filter_map(|(field, facts)| Some((field, field.finding()?, facts)));
     // A value that the node sets itself, as its parameters show.
@@ -258,29 +291,36 @@ fn values(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<Strin
         entry.lines.contains(&format!("{} = {text}", field.path))
     };
     let fields = fields.filter(|(field, finding, _)| *finding != Finding::Constant || !is_set(field));
-    let new: Vec<_> = fields.filter(|(field, finding, facts)| shown.is_new(&field.path, *finding, facts)).collect();
+    let new: Vec<_> =
+        fields.filter(|(field, finding, (_, words))| shown.is_new(&field.path, *finding, words)).collect();
     let more = new.len().saturating_sub(detail.values);
     shown.less |= more > 0;
-    let mut lines: Vec<_> = new.iter().take(detail.values).map(|(field, _, facts)| line(&field.path, facts)).collect();
-    if more > 0 && !lines.is_empty() {
-        lines.push(format!("…[+{more}]"));
-    }
+    let said = new.iter().take(detail.values).map(|(field, _, (facts, words))| match form {
+        Form::Words => Said::Words(line(&field.path, words)),
+        Form::Data(_) => Said::Data(FieldFacts { path: shorten(&field.path, PATH_CHARS), facts }),
+    });
+    let more = (more > 0 && detail.values > 0).then(|| Said::Words(format!("…[+{more}]")));
+    let said = said.chain(more).collect();
     // What a node has too many of is not shown at a later one that did not make it, unless it is only for want of tokens.
     if detail == Detail::MOST {
-        new.iter().skip(detail.values).for_each(|(field, _, facts)| shown.add_left_out(&field.path, facts));
+        new.iter().skip(detail.values).for_each(|(field, _, (_, words))| shown.add_left_out(&field.path, words));
     }
-    for (field, finding, facts) in new.into_iter().take(detail.values) {
-        shown.add(&field.path, finding, facts.clone());
+    for (field, finding, (_, words)) in new.into_iter().take(detail.values) {
+        shown.add(&field.path, finding, words.clone());
     }
-    lines
+    said
 }
 
 /// Values that occur together, unless the same was shown before.
-fn together(entry: &NodeEntry<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+fn together(entry: &NodeEntry<'_>, (detail, form): (Detail, Form), shown: &mut Shown) -> Vec<Said<TogetherFact>> {
     let most = detail.values / 2;
     let new: Vec<_> = entry.described.together.iter().filter(|one| shown.is_new_together(one)).collect();
     shown.less |= new.len() > most;
-    let lines = new.iter().take(most).map(|one| together_line(one)).collect();
+    let said = new.iter().take(most).map(|one| match form {
+        Form::Words => Said::Words(together_line(one)),
+        Form::Data(_) => Said::Data((*one).into()),
+    });
+    let said = said.collect();
     new.into_iter().take(most).for_each(|one| shown.tell_together(one));
-    lines
+    said
 }

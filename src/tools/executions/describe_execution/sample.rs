@@ -38,14 +38,31 @@ pub(super) fn shown_input(item: &Excerpt, chars: usize) -> Option<String> {
     Some(object(&kept, kept.len() as u64, INPUT_CHARS.min(chars * 4)))
 }
 
-/// How to show an item that is the same as that of another node.
-pub(super) fn as_node(node: &str) -> String {
-    serde_json::Value::from(format!("as {}", shorten_name(node, VALUE_CHARS))).to_string()
+/// How an item is shown: what it has in common with the item of another node, and its own JSON.
+pub(super) struct Sample {
+    /// The node whose item it continues, or is.
+    pub node: Option<String>,
+    /// All of it, or the members that the other one does not have, or has with other values.
+    pub json: Option<String>,
 }
 
-/// How to show an item that has all members of another one, most of them with the same values: `as NODE`, and its
-/// other members. `None` if it is a different item. What is not held whole may be different.
-pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize) -> Option<String> {
+impl Sample {
+    /// The item of another node.
+    pub(super) fn same(node: &str) -> Self {
+        Self { node: Some(shorten_name(node, VALUE_CHARS)), json: None }
+    }
+
+    /// One JSON value: the item, `"as NODE"`, or `{"…": "as NODE"}` with other members.
+    pub(super) fn value(self) -> Option<String> {
+        let Some(node) = self.node else { return self.json };
+        let like = serde_json::Value::from(format!("as {node}")).to_string();
+        Some(self.json.map_or_else(|| like.clone(), |others| format!("{{\"…\":{like},{}", &others[1..])))
+    }
+}
+
+/// An item that has all members of another one, most of them with the same values. `None` if it is a different item. What is
+/// not held whole may be different.
+pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize) -> Option<Sample> {
     let (now, before) = (value(item)?, value(before)?);
     let (Excerpt::Object { kept, total }, Excerpt::Object { kept: old, total: all_old }) = (now, before) else {
         return None;
@@ -61,10 +78,9 @@ pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize
     let before = |name: &str| old.iter().find(|(member, _)| member == name).map(|(_, value)| value);
     let others: Vec<_> = kept.iter().filter(|(name, value)| !is_same(before(name), value)).cloned().collect();
     if others.is_empty() {
-        return Some(as_node(node));
+        return Some(Sample::same(node));
     }
-    let others = object(&others, others.len() as u64, chars);
-    Some(format!("{{\"…\":{},{}", as_node(node), &others[1..]))
+    Some(Sample { json: Some(object(&others, others.len() as u64, chars)), ..Sample::same(node) })
 }
 
 /// An item's content: its `json`, or else its error.

@@ -2,21 +2,21 @@
 
 mod guidance;
 mod node;
+mod notes;
 
 use serde::Serialize;
 
 use self::guidance::Guidance;
 use self::node::ShownNode;
 pub(super) use self::node::{ShownErrorItems, shown_children, shown_errors};
+pub(in crate::tools) use self::notes::notes;
 use super::MARK_TOKENS;
-use super::no_data::no_data;
 use crate::budget::{self, Ladder};
 use crate::execution::Failure;
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::json::{CUT_NAME_CHARS, Prefix, quoted_name, shorten_name};
+use crate::json::{CUT_NAME_CHARS, Prefix, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
-use crate::units::counted;
 
 /// The budget of every summary.
 pub const MAX_TOKENS: usize = 1000;
@@ -230,7 +230,7 @@ impl<'a> Answer<'a> {
                 .map(|parent| ShownParent { id: word(&parent.id), workflow_id: word(&parent.workflow_id) }),
             statistics: statistics(self.summary),
             error: self.summary.error.as_ref().map(|error| shown_failure(error, lengths.error)),
-            notes: notes(self.summary, self.offset, lengths.node.min(NOTED_CHARS)),
+            notes: notes(self.summary, self.offset, lengths.node.min(NOTED_CHARS), Locale::En),
             available_nodes,
             omitted_nodes: (omitted > 0).then_some(omitted),
             next_offset: (omitted > 0).then_some(after),
@@ -267,69 +267,4 @@ pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFai
         description: text(&error.description),
         http_code: error.http_code.as_ref().map(|code| shorten_name(code, chars)),
     }
-}
-
-/// What a reader must know to interpret the summary, with at most `chars` characters of each name.
-pub(in crate::tools) fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
-    let header = &summary.header;
-    let status = header.status.as_deref().unwrap_or_default();
-    let mut notes = Vec::new();
-    if summary.nodes.is_empty() {
-        notes.push(no_data(header));
-    } else if offset >= summary.nodes.len() {
-        let nodes = counted(summary.nodes.len(), "node", "nodes");
-        notes.push(format!("offset {offset} is beyond the end: the execution has {nodes}."));
-    }
-    if summary.redacted {
-        notes.push("n8n redacted the data: items are counted, but their values are not included.".to_owned());
-    }
-    if header.abandoned {
-        notes.push(abandoned(summary, chars));
-    }
-    if status == "crashed" && !summary.nodes.is_empty() {
-        notes.push(crashed(&summary.nodes, chars));
-    }
-    notes.extend(copied(summary, chars));
-    notes
-}
-
-/// What is known of an execution that was running when n8n stopped.
-fn abandoned(summary: &Summary, chars: usize) -> String {
-    let place = match &summary.current_node {
-        Some(node) => format!("; it was at node {}", quoted_name(node, chars)),
-        None => String::new(),
-    };
-    format!("n8n is not running{place}. This execution does not go on: n8n marks it as crashed when it starts again.")
-}
-
-/// Which data of an execution is real if n8n crashed during it.
-fn crashed(nodes: &[NodeSummary], chars: usize) -> String {
-    const RECOVERED: &str = "from its event log, with times in whole seconds and placeholders for items";
-    let is_recovered = |node: &&NodeSummary| node.recovered_runs > 0;
-    match (nodes.iter().filter(is_recovered).count(), nodes.iter().find(is_recovered)) {
-        (0, _) | (_, None) => "n8n crashed during this execution: what it had saved until then is shown.".to_owned(),
-        (all, _) if all == nodes.len() => {
-            format!("n8n crashed during this execution. What ran was recovered {RECOVERED}.")
-        }
-        (1, Some(node)) => format!(
-            "n8n crashed during this execution. Node {} was recovered {RECOVERED}; the other nodes are as n8n had saved them.",
-            quoted_name(&node.name, chars)
-        ),
-        (recovered, _) => format!(
-            "n8n crashed during this execution. {recovered} of {} nodes were recovered {RECOVERED}; the others are as n8n had saved them.",
-            nodes.len()
-        ),
-    }
-}
-
-/// What a retry copied.
-fn copied(summary: &Summary, chars: usize) -> Option<String> {
-    let of = shorten_name(summary.header.retry_of.as_ref()?, chars);
-    let copied = summary.nodes.iter().filter(|node| node.copied_runs > 0).count();
-    let nodes = counted(copied, "node", "nodes");
-    (copied > 0).then(|| {
-        format!(
-            "This execution retries execution '{of}': what {nodes} had output there was copied and is not counted as processed."
-        )
-    })
 }

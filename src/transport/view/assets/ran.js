@@ -2,12 +2,11 @@
 
 import { format, place, to } from './address.js';
 import { data, h, nothing, remarks, shown } from './dom.js';
+import { fieldFacts, togetherFacts } from './facts.js';
 import { json } from './json.js';
 import { Loader } from './loading.js';
 import { statusWord } from './status.js';
-import { count, number, t } from './words.js';
-
-const TOKENS = 25_000;
+import { count, language, number, t } from './words.js';
 
 export class Ran {
   constructor({ id }) {
@@ -23,7 +22,7 @@ export class Ran {
   update() {
     if (this.asked) return;
     this.asked = true;
-    this.loader.load('describe_execution', { id: this.id, maxTokens: TOKENS }, ({ nodes = [], notRun = [], error: ended, ...answer }) => [
+    this.loader.load('view_ran', { id: this.id, language: language() }, ({ nodes = [], notRun = [], error: ended, ...answer }) => [
       nodes.length ? remarks(answer) : nothing(answer, t('nothingRan')),
       nodes.length > 0 && h('ol', { class: 'path' },
         nodes.map((node) => (typeof node === 'string' ? h('li', {}, data(node, 200))
@@ -43,9 +42,11 @@ function step({
   does,
   input,
   sample,
+  sampleOf,
   values = [],
   together = [],
   disabled,
+  alwaysOutputData,
   subExecutions = [],
   ...rest
 }) {
@@ -58,17 +59,16 @@ function step({
         runs && count('runsWord', runs),
         calls !== undefined && count('callsWord', calls),
         disabled && t('disabled'),
+        alwaysOutputData && t('alwaysOutputData'),
       ].filter(Boolean).map((part, i) => [i ? ' · ' : '', part]))),
     from.length > 0 && h('p', { class: 'fine' }, t('fromNode'), ' ', from.map((name, i) => [i ? ', ' : '', data(name, 80)])),
     unusual({ status, ...rest }),
     does && h('pre', { class: 'does', tabindex: '0', 'aria-label': t('does') }, shown(does)),
     (values.length > 0 || together.length > 0) && h('ul', { class: 'values' },
-      [...values.map(distribution), ...together].map((line) => h('li', {}, data(line, 400)))),
+      [...values.map(fieldFacts), ...together.map(togetherFacts)].map((line) => h('li', {}, data(line, 400)))),
     input !== undefined && folded(t('input'), input),
-    sample !== undefined && (typeof sample === 'string' ? h('p', { class: 'fine' },
-      t('sample'),
-      ': ',
-      data(sample.startsWith('as ') ? t('sameSample', { node: sample.slice(3) }) : sample, 120)) : folded(t('sample'), sample)),
+    sampleOf !== undefined && h('p', { class: 'fine' }, t('sample'), ': ', data(t('sameSample', { node: sampleOf }), 120)),
+    sample !== undefined && folded(t(sampleOf === undefined ? 'sample' : 'sampleBesides'), sample),
     subExecutions.length > 0 && h('p', {},
       t('startedThese'),
       subExecutions.map((id) => [' ', /^\d+$/.test(id) ? h('a', { href: format({ id }) }, `#${id}`) : data(id, 40)])));
@@ -76,22 +76,6 @@ function step({
 
 function folded(name, value) {
   return h('details', {}, h('summary', {}, name), json(value));
-}
-
-/** The tool's line about a field, `status: paid 29819, open 10139`, as a person reads it. */
-function distribution(line) {
-  // What quotes a value can hold anything.
-  if (/["(]/.test(line)) return line;
-  const [path, ...facts] = line.split(': ');
-  return `${path}: ${facts.join(': ').split(', ').map(fact).join(', ')}`;
-}
-
-function fact(text) {
-  if (text.startsWith('always ')) return t('always', { value: text.slice(7) });
-  const [, least, most] = /^(\S+) to (\S+)$/.exec(text) ?? [];
-  if (least) return `${least} – ${most}`;
-  const [, value, n] = /^(?!in \d+ of )(.+) (\d+)$/.exec(text) ?? [];
-  return value ? `${value} (${number(Number(n))})` : text;
 }
 
 /** Items in and out: `1,500 → kept 496, discarded 1,004`. */
