@@ -253,7 +253,7 @@ fn facts_about_values_are_data_for_the_page_and_words_for_agents() {
         values(words),
         json!([
             "note: 59 texts, 1 number (item 7: 7)",
-            "status: paid in 2 40, open 20",
+            "status: paid in 2 (40), open (20)",
             "n: 0 to 59",
             "one: always \"x, y: 1\""
         ])

@@ -87,9 +87,11 @@ pub(super) fn facts(field: &FieldView) -> Vec<Fact> {
         let json = (strings > 0 && field.json_texts == strings).then_some(Fact::JsonTexts { count: strings });
         let dates = field.dates.as_ref().filter(|(least, most)| least != most);
         let dates = dates.map(|(least, most)| Fact::Dates { from: least.to_string(), to: most.to_string() });
-        facts.extend(
-            [numbers, json, repeated(field), values(field), dates, range(field), constant(field)].into_iter().flatten(),
-        );
+        facts.extend([numbers, json, repeated(field)].into_iter().flatten());
+        match values(field) {
+            Some(values) => facts.push(values),
+            None => facts.extend([dates, range(field), constant(field)].into_iter().flatten()),
+        }
     }
     facts
 }

@@ -26,19 +26,16 @@ pub(super) fn line(path: &str, facts: &str) -> String {
     format!("{}: {facts}", if path.is_empty() { "\"\"".to_owned() } else { shorten(path, PATH_CHARS) })
 }
 
-/// The facts, separated by commas; values are set apart, so that the counts before them are not taken for theirs.
+/// The facts, separated by commas; the values by a semicolon.
 pub(super) fn words(facts: &[Fact]) -> String {
-    let mut words = String::new();
-    for fact in facts {
+    facts.iter().enumerate().fold(String::new(), |words, (at, fact)| {
         let separator = match fact {
-            _ if words.is_empty() => "",
+            _ if at == 0 => "",
             Fact::Values { .. } => "; ",
             _ => ", ",
         };
-        words += separator;
-        words += &words_of(fact);
-    }
-    words
+        words + separator + &words_of(fact)
+    })
 }
 
 fn words_of(fact: &Fact) -> String {
@@ -63,14 +60,14 @@ fn words_of(fact: &Fact) -> String {
     }
 }
 
-/// Values with their counts: `paid 114, open 58`; `6 (140), 12 (3)` where a count could be taken for a part of its value.
 fn counted_values(values: &[(String, u64)]) -> String {
+    // The count after a number could be taken for a part of it.
     let end_in_digits = values.iter().any(|(value, _)| value.ends_with(char::is_numeric));
-    let counted = values.iter().map(|(value, count)| match end_in_digits {
+    let words = values.iter().map(|(value, count)| match end_in_digits {
         true => format!("{value} ({count})"),
         false => format!("{value} {count}"),
     });
-    counted.collect::<Vec<_>>().join(", ")
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn counted_kind(kind: &str, count: u64) -> String {

@@ -131,7 +131,7 @@ impl Answer<'_> {
         } else if is_less {
             let less = match (size.far, size.near) {
                 (Detail::MOST, Detail::MOST) => locale.choose(
-                    "…[+n] は省略した数です。ノードのフィールドのタブで見られます。",
+                    "省略した値はノードのタブで見られます。",
                     "…[+n] marks what is left out: use get_execution_fields or get_execution_by_node for one node.",
                 ),
                 _ => locale.choose(

@@ -115,12 +115,16 @@ fn parameter_lines(node: &NodeSummary, described: &DescribedNode) -> Vec<String>
     described.settings.parameters.as_ref().map(|parameters| lines(node_type, parameters)).unwrap_or_default()
 }
 
-/// What is said of a field, or of what occurs together: a line, or the facts themselves. How many more there are is always a line.
+/// What is said of a field, or of what occurs together: a line, or the facts themselves.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Said<D> {
     Words(String),
     Data(D),
+    /// How many more there are.
+    More {
+        more: usize,
+    },
 }
 
 #[derive(Serialize)]
@@ -299,8 +303,13 @@ fn values<'e>(
         Form::Words => Said::Words(line(&field.path, words)),
         Form::Data(_) => Said::Data(FieldFacts { path: shorten(&field.path, PATH_CHARS), facts }),
     });
-    let more = (more > 0 && detail.values > 0).then(|| Said::Words(format!("…[+{more}]")));
-    let said = said.chain(more).collect();
+    let mut said: Vec<_> = said.collect();
+    if more > 0 && !said.is_empty() {
+        said.push(match form {
+            Form::Words => Said::Words(format!("…[+{more}]")),
+            Form::Data(_) => Said::More { more },
+        });
+    }
     // What a node has too many of is not shown at a later one that did not make it, unless it is only for want of tokens.
     if detail == Detail::MOST {
         new.iter().skip(detail.values).for_each(|(field, _, (_, words))| shown.add_left_out(&field.path, words));

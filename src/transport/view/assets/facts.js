@@ -3,10 +3,9 @@
 import { kinds } from './fields.js';
 import { count, named, number, t } from './words.js';
 
-/** The facts about a field, `status: paid (29,819), open (10,139)`; or how many more fields there are, `…[+4]`. */
-export function fieldFacts(field) {
-  if (typeof field === 'string') return field;
-  const { path, facts } = field;
+/** The facts about a field, `status: paid (29,819), open (10,139)`. */
+export function fieldFacts({ path, facts, more }) {
+  if (more) return count('factMore', more);
   return `${path || '""'}: ${facts.map(fact).join(', ')}`;
 }
 
