@@ -14,17 +14,17 @@
 use std::io::{BufReader, Read};
 use std::sync::{Mutex, PoisonError};
 
-use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::compare::{Comparison, DigestProjection};
 use n8n_lens::execution::describe::DescribeProjection;
 use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::lookup::{LookupProjection, Of, Plan, Question, RunsProjection, Which, path_of};
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::recording::RecordingProjection;
-use n8n_lens::execution::search::{Condition, Operand, PathEnd, SearchProjection, TextPattern, ValueQuery};
+use n8n_lens::execution::search::{Condition, Operand, PathEnd, Scalar, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::timeline::TimelineProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
+use n8n_lens::execution::{Searched, StoredProjection, StoredSearch};
 use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Projection, ReadAt};
 use n8n_lens::toolkit::Locale;
@@ -228,6 +228,34 @@ fn what_is_held_of_a_text_whose_items_are_out_of_order_is_bounded() {
     });
     println!("out of order: {peaks:?}");
     assert!(peaks[0] > 10 * MB && peaks[1] < 22 * MB, "{peaks:?}");
+}
+
+/// The peaks of the search of one of many executions for digits, and for a number at a path: both are in it.
+fn searched_peaks(items: usize) -> [usize; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.flatted");
+    LargeStore { items, ..LargeStore::LARGE }.write_to(&file);
+    let digits = ValueQuery { text: TextPattern::literal("77").ok(), ..ValueQuery::default() };
+    let equal = Condition::Equals(Operand::Scalar(Scalar::Text("77.5".to_owned())));
+    let number = ValueQuery { path: Some(PathEnd::new("total")), condition: Some(equal), ..ValueQuery::default() };
+    [digits, number].map(|query| {
+        peak(|| {
+            let search = SearchProjection { query, node: None, output: None, limit: 1, redacts: false };
+            let data = Flatted::new(Box::new(std::fs::File::open(&file).unwrap()));
+            let found = StoredSearch::new(search).search(LargeStore::stored().with_data(data)).unwrap();
+            assert!(matches!(found, Searched::Found(_)));
+        })
+    })
+}
+
+#[test]
+fn peaks_of_searches_of_stored_executions_do_not_grow() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (small, large) = (searched_peaks(1000), searched_peaks(10_000));
+    println!("digits and a number at a path: {large:?}; 1,000 items: {small:?}");
+    for (small, large) in small.into_iter().zip(large) {
+        assert!(large < small + 3 * MB && large < 6 * MB, "{large}, {small}");
+    }
 }
 
 #[test]

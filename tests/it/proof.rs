@@ -486,10 +486,18 @@ fn a_retry_says_what_it_did_not_exercise() {
     assert!(refused.contains("renamed or removed in the draft"), "{refused}");
 }
 
-/// n8n ended it, crashed, or lost the answer, which is then found in its list: it did not fail, and does not run any more.
+/// n8n ended it, crashed, or lost the answer, or (1.x) refused what it had started: it is then found in its list. It did not fail, and
+/// does not run any more.
 #[test]
 fn a_retry_that_does_not_come_to_its_end_is_not_called_running() {
-    for (status, is_lost) in [("crashed", false), ("canceled", false), ("error", false), ("canceled", true)] {
+    let cases = [
+        ("crashed", false, false),
+        ("canceled", false, false),
+        ("error", false, false),
+        ("canceled", true, false),
+        ("canceled", true, true),
+    ];
+    for (status, is_lost, is_refused) in cases {
         let play: Play = Arc::new(move |copy, execution| {
             passes(copy, execution);
             execution["status"] = json!(status);
@@ -498,6 +506,10 @@ fn a_retry_that_does_not_come_to_its_end_is_not_called_running() {
         // n8n lists it as running for a moment after the response.
         let looks = Mutex::new(0);
         let n8n = Server::start(move |request| match (request.path.as_str(), request.query("status")) {
+            ("/api/v1/executions/5/retry", _) if is_refused => {
+                drop(proof.answer(request));
+                Reply::json(400, json!({"message": "The execution was cancelled manually"}).to_string())
+            }
             ("/api/v1/executions/5/retry", _) if is_lost => proof.answer(request).reset_after(0),
             ("/api/v1/executions", running) if is_lost && request.query("limit") == Some("50") => {
                 let mut looks = looks.lock().unwrap();

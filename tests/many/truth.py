@@ -7,6 +7,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 from collections import Counter
@@ -35,6 +36,10 @@ class Cli:
         assert done.returncode == 0, (done.args, done.stderr)
         return json.loads(done.stdout)["data"]
 
+    def peak(self):
+        """The most memory that a command took, bytes."""
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
 
 class Mcp:
     """One server, over its standard input and output."""
@@ -61,6 +66,9 @@ class Mcp:
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         assert not result.get("isError"), result
         return json.loads(result["content"][0]["text"])["data"]
+
+    def peak(self):
+        return int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{self.server.pid}/status").read()).group(1)) * 1024
 
 
 class Questions:
@@ -157,6 +165,6 @@ for who in (Cli(), Mcp()):
     questions = Questions(who)
     for name in sys.argv[3:] or ("values", "groups", "changes", "quiet"):
         getattr(questions, name)()
-    print(f"{questions.who}: {questions.right} right, {len(questions.wrong)} wrong")
+    print(f"{questions.who}: {questions.right} right, {len(questions.wrong)} wrong; {who.peak() / 1e6:.1f} MB at the peak")
     wrong += len(questions.wrong)
 sys.exit(wrong > 0)

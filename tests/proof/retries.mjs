@@ -3,6 +3,7 @@
 // renamed node, when the answer is lost, stopped, with a large answer; exactly the proven version is published; and who may not.
 //
 // usage: like fidelity.mjs, node retries.mjs    with N8N_EMAIL and N8N_PASSWORD of the owner also with keys that lack a scope
+// On n8n 1.x, which has no drafts, each change is published at once, the owner stops executions, and nothing is published or refused by scope.
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { make, api, create, remove, workflow, webhook, node, code, eachCode, get } from '../../fixtures/scenarios/n8n.mjs';
@@ -14,6 +15,8 @@ const check = (what, holds, said) => {
   if (!holds) wrong.push(what);
   console.log(holds ? '  ok ' : 'WRONG', what, '-', String(typeof said === 'string' ? said : JSON.stringify(said)).slice(0, holds ? 330 : 3000));
 };
+const isOld = (await fetch(`${BASE}/api/v1/discover`, { headers: { 'X-N8N-API-KEY': process.env.N8N_API_KEY } })).status === 404;
+const stop = async (id) => (isOld ? { data: (await (await owner())('POST', `/executions/${id}/stop`)) } : run(['stop', id, '--json', '--locale', 'en']));
 const retry = async (id, more = [], options = {}) => { const { data, error, seconds } = await run(['retry', String(id), '--json', '--locale', 'en', ...more], options); return { ...data, error, seconds }; };
 const split = code('Split', 'return $input.first().json.body.map((json) => ({ json, pairedItem: 0 }));');
 const price = eachCode('Price', 'if ($json.price === "x") throw new Error("no price"); return { json: $json };');
@@ -24,7 +27,7 @@ async function failing(name, nodes, chain, links, body = [{ price: '1' }, { pric
   Object.assign(one.settings, settings);
   made.push(one.name);
   const id = await create(structuredClone(one)), failed = await call(id, hook, body);
-  const draft = async (change) => { change((name) => one.nodes.find((node) => node.name === name), one); await sleep(300); return (await api('PUT', `/workflows/${id}?publishIfActive=false`, one)).versionId; };
+  const draft = async (change) => { change((name) => one.nodes.find((node) => node.name === name), one); await sleep(300); return (await api('PUT', `/workflows/${id}${isOld ? '' : '?publishIfActive=false'}`, one)).versionId; };
   return { id, hook, failed: failed.id, draft };
 }
 const fixed = (of) => { of('Price').parameters.jsCode = 'return { json: $json };'; };
@@ -34,7 +37,7 @@ await make({ async retries() {
     const one = await failing('loop', [split, node('splitInBatches', 'Loop', { batchSize: 1, options: {} }), price, node('noOp', 'Done')], ['Split', 'Loop', 'Done'], [['Loop', 1, 'Price', 0], ['Price', 0, 'Loop', 0]]);
     const version = await one.draft(fixed), said = await retry(one.failed);
     const ran = await api('GET', `/executions/${said.id}?includeData=true`);
-    check('in a loop: it goes on with the batch that failed', said.verdict === 'succeeded' && said.versionId === version && ran.data.resultData.runData.Price.length === 3 && ran.data.resultData.runData.Done?.length === 1, said);
+    check('in a loop: it goes on with the batch that failed', said.verdict === 'succeeded' && (isOld || said.versionId === version) && ran.data.resultData.runData.Price.length === 3 && ran.data.resultData.runData.Done?.length === 1, said);
     check('the original succeeded meanwhile: n8n keeps that', (await retry(said.id)).error.includes('succeeded'), (await retry(said.id)).error);
   }
   { // before the failed node
@@ -60,14 +63,18 @@ await make({ async retries() {
     await one.draft((of) => { fixed(of); of('After').parameters.jsCode = busy(15); });
     const said = await retry(one.failed, ['--timeout', '5']);
     check('it takes longer: named, running', said.verdict === 'notEnded' && said.status === 'running' && said.id, said);
-    const stopped = await run(['stop', said.id, '--json', '--locale', 'en']);
+    if (isOld) check('stop: refused', /no way to stop/.test((await run(['stop', said.id, '--json', '--locale', 'en'])).error), 'no way to stop');
+    const stopped = await stop(said.id);
     check('stop', stopped.data?.status === 'canceled', stopped.data ?? stopped.error);
-    check('stop again: refused', /Only running and waiting/.test((await run(['stop', said.id, '--json', '--locale', 'en'])).error), (await run(['stop', said.id, '--json', '--locale', 'en'])).error);
+    if (!isOld) check('stop again: refused', /Only running and waiting/.test((await run(['stop', said.id, '--json', '--locale', 'en'])).error), (await run(['stop', said.id, '--json', '--locale', 'en'])).error);
     await sleep(16000);
     const waiting = retry(one.failed);
-    await sleep(3000);
-    const running = (await api('GET', `/executions?workflowId=${one.id}&status=running`)).data[0]?.id;
-    await run(['stop', running, '--json']);
+    let running;
+    for (let tries = 0; tries < 100 && !running; tries++) {
+      await sleep(100);
+      running = (await api('GET', `/executions?workflowId=${one.id}&status=running`)).data[0]?.id;
+    }
+    await stop(running);
     const ended = await waiting;
     check('stopped while retry_execution waits', ended.id === running && ended.status === 'canceled' && ended.verdict !== 'notEnded', ended);
     await sleep(16000);
@@ -90,7 +97,7 @@ await make({ async retries() {
     check(`an answer of ${megabytes} MB`, said.verdict === 'succeeded', { verdict: said.verdict, seconds: said.seconds, peakKB: peak });
   }
   check('its memory does not grow with the answer', peaks[1] - peaks[0] < 8192, `${peaks[0]} KB, ${peaks[1]} KB`);
-  { // exactly the proven version
+  if (!isOld) { // exactly the proven version
     const one = await failing('publish', [split, price], ['Split', 'Price']);
     await one.draft(fixed);
     const proven = (await prove(one.failed)).data, version = proven.tested.versionId, newer = await one.draft((of) => { of('Price').notes = 'later'; });
@@ -110,12 +117,14 @@ await make({ async retries() {
     check('--read-only has none of the four', !tools.some((name) => /prove|retry_|stop_|publish/.test(name)), tools.join());
     check('--read-only refuses them', /--read-only/.test((await reading.ask('prove_fix', { id: one.failed })).text), (await reading.ask('prove_fix', { id: one.failed })).text);
     await reading.close();
-    const between = await proxy((method, url) => { if (/\/executions\/\d+$/.test(url.pathname)) { url.searchParams.set('redactExecutionData', 'true'); return url; } return undefined; });
-    const redacted = await run(['prove', one.failed, '--json', '--locale', 'en'], { env: between.env }), again = await retry(one.failed, [], { env: between.env });
-    check('redacted: refused', /redacted/.test(redacted.error) && /redacted/.test(again.error) && !between.seen.some(({ method }) => method === 'POST'), `${redacted.error} / ${again.error}`);
-    between.close();
+    if (!isOld) {
+      const between = await proxy((method, url) => { if (/\/executions\/\d+$/.test(url.pathname)) { url.searchParams.set('redactExecutionData', 'true'); return url; } return undefined; });
+      const redacted = await run(['prove', one.failed, '--json', '--locale', 'en'], { env: between.env }), again = await retry(one.failed, [], { env: between.env });
+      check('redacted: refused', /redacted/.test(redacted.error) && /redacted/.test(again.error) && !between.seen.some(({ method }) => method === 'POST'), `${redacted.error} / ${again.error}`);
+      between.close();
+    }
     check('--redact: refused', /--redact/.test((await run(['prove', one.failed, '--redact', '--json', '--locale', 'en'])).error), (await run(['prove', one.failed, '--redact', '--json', '--locale', 'en'])).error);
-    if (process.env.N8N_EMAIL) await scopes(one);
+    if (process.env.N8N_EMAIL && !isOld) await scopes(one);
   }
   check('no copies left', (await copies()).length === 0, `${(await copies()).length}`);
   for (const name of made) await remove(name);
@@ -123,11 +132,16 @@ await make({ async retries() {
   process.exitCode = wrong.length ? 1 : 0;
 } });
 
-/** With keys that lack one scope: it is named, and nothing is created. */
-async function scopes({ failed, id }) {
+/** Requests to n8n as its owner. */
+async function owner() {
   const login = await fetch(`${BASE}/rest/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ emailOrLdapLoginId: process.env.N8N_EMAIL, password: process.env.N8N_PASSWORD }) });
   const cookie = login.headers.getSetCookie().map((one) => one.split(';')[0]).join('; ');
-  const rest = async (method, path, body) => { const answer = await fetch(`${BASE}/rest${path}`, { method, headers: { cookie, 'content-type': 'application/json' }, body: body && JSON.stringify(body) }); return (await answer.json()).data; };
+  return async (method, path, body) => { const answer = await fetch(`${BASE}/rest${path}`, { method, headers: { cookie, 'content-type': 'application/json' }, body: body && JSON.stringify(body) }); return (await answer.json()).data; };
+}
+
+/** With keys that lack one scope: it is named, and nothing is created. */
+async function scopes({ failed, id }) {
+  const rest = await owner();
   const known = await rest('GET', '/api-keys/scopes'), needed = ['execution:read', 'execution:list', 'workflow:read', 'workflow:list', 'workflow:create', 'workflow:activate', 'workflow:deactivate', 'workflow:delete'];
   for (const [lacking, command] of [...needed.map((scope) => [scope, ['prove', failed]]), ['execution:retry', ['retry', failed]], ['execution:stop', ['stop', failed]], ['workflow:activate', ['publish', id, (await api('GET', `/workflows/${id}`)).versionId]]]) {
     const key = await rest('POST', '/api-keys', { label: `proof ${lacking} ${command[0]}`, expiresAt: null, scopes: known.filter((scope) => scope !== lacking) });

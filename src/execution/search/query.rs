@@ -140,9 +140,8 @@ impl ValueQuery {
         if self.asks_for_missing() {
             return None;
         }
-        let member = |condition| self.path.as_ref().and_then(|end| member(end, condition, self.as_numbers));
         if redacts && self.finds_masked() {
-            return member(None);
+            return self.member(None);
         }
         let text = self.text.as_ref().and_then(TextPattern::prefilter);
         text.or_else(|| match &self.condition {
@@ -152,7 +151,20 @@ impl ValueQuery {
             {
                 Prefilter::text(text, false)
             }
-            condition => member(condition.clone()),
+            _ => self.name_prefilter(),
+        })
+    }
+
+    /// The name at the end of the path, in front of a value for which the condition may hold.
+    pub(super) fn name_prefilter(&self) -> Option<Prefilter> {
+        self.member(self.condition.clone())
+    }
+
+    /// What an item must contain to have a value with this path that satisfies the condition.
+    fn member(&self, condition: Option<Condition>) -> Option<Prefilter> {
+        let as_numbers = self.as_numbers;
+        Prefilter::member(self.path.as_ref()?.name()?, move |value| {
+            condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
         })
     }
 
@@ -291,13 +303,6 @@ fn pass_over_escape(chars: &mut Chars<'_>) {
     if matches!(chars.next(), Some('p' | 'P')) && chars.next() == Some('{') {
         chars.find(|char| *char == '}');
     }
-}
-
-/// What an item must contain to have a value whose path ends like this and that satisfies the condition.
-fn member(end: &PathEnd, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
-    Prefilter::member(end.name()?, move |value| {
-        condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
-    })
 }
 
 /// The number that a string looks like.

@@ -22,30 +22,25 @@ const INDEX_DIGITS: usize = 9;
 /// The shortest part of a text that the database looks for in its place, in characters.
 const MIN_PART: usize = 4;
 
-/// What a stored text must contain for a value of its execution to match. Made once for all executions.
+/// What a stored text must contain for a value of its execution to match: all of these. Made once for all executions.
 #[derive(Debug)]
-pub(in crate::execution) enum StoredFilter {
-    /// A text or the name of a member.
-    Text(Box<Prefilter>, usize),
+pub(in crate::execution) struct StoredFilter {
+    /// A text, or the name of a member, and how many bytes of the text are searched twice for it.
+    text: Option<(Prefilter, usize)>,
     /// A number, or a text that could also be an index.
-    Number(Box<NumberFilter>),
+    number: Option<NumberFilter>,
 }
 
 impl StoredFilter {
     /// `None` if a text does not show whether a value of it matches, where those of secret keys are masked if `redacts`.
     pub(in crate::execution) fn of(query: &ValueQuery, redacts: bool) -> Option<Self> {
-        if let Some(number) = number_filter(query).filter(|_| !redacts || !query.finds_masked()) {
-            return Some(Self::Number(Box::new(number)));
-        }
-        let text = query.text.as_ref().and_then(|text| text.literal.as_deref());
-        let equal = match &query.condition {
-            Some(Condition::Equals(Operand::Scalar(Scalar::Text(text)))) => Some(text.as_str()),
-            _ => None,
+        let number = number_filter(query).filter(|_| !redacts || !query.finds_masked());
+        let text = match &number {
+            // Its digits are in many texts that do not have the name.
+            Some(_) => query.name_prefilter(),
+            None => Some(query.prefilter(redacts)?),
         };
-        let sought = [text, equal, query.path.as_ref().and_then(PathEnd::name)].into_iter().flatten();
-        // Each character has six bytes at most, as an escape.
-        let overlap = OVERLAP + 6 * sought.map(str::len).max().unwrap_or(0);
-        Some(Self::Text(Box::new(query.prefilter(redacts)?), overlap))
+        Some(Self { text: text.map(|text| (text, overlap(query))), number })
     }
 
     /// Whether a value of the execution with this text may match.
@@ -53,11 +48,25 @@ impl StoredFilter {
     /// # Errors
     /// The text cannot be read.
     pub(in crate::execution) fn may_match(&self, text: &mut Flatted<'_>) -> io::Result<bool> {
-        match self {
-            Self::Text(prefilter, overlap) => text.any_piece(*overlap, |piece, _| prefilter.may_be_in(piece)),
-            Self::Number(number) => number.may_match(text),
+        if let Some((prefilter, overlap)) = &self.text
+            && !text.any_piece(*overlap, |piece, _| prefilter.may_be_in(piece))?
+        {
+            return Ok(false);
         }
+        self.number.as_ref().map_or(Ok(true), |number| number.may_match(text))
     }
+}
+
+/// How many bytes are searched twice for what a query looks for.
+fn overlap(query: &ValueQuery) -> usize {
+    let text = query.text.as_ref().and_then(|text| text.literal.as_deref());
+    let equal = match &query.condition {
+        Some(Condition::Equals(Operand::Scalar(Scalar::Text(text)))) => Some(text.as_str()),
+        _ => None,
+    };
+    let sought = [text, equal, query.path.as_ref().and_then(PathEnd::name)].into_iter().flatten();
+    // Each character has six bytes at most, as an escape.
+    OVERLAP + 6 * sought.map(str::len).max().unwrap_or(0)
 }
 
 /// The filter of a query for digits or for a number, unless the name of its member is more selective.
@@ -158,6 +167,26 @@ mod tests {
                 let text = format!(r#"[{{"a":"{}","{name}":1}},"{name}"]"#, "x".repeat(padding));
                 let mut text = Flatted::new(Box::new(text.as_bytes()));
                 assert!(filter.may_match(&mut text).expect("text in memory"), "{padding}");
+            }
+        }
+    }
+
+    #[test]
+    fn digits_at_a_path_need_the_name_too() {
+        let path = || Some(PathEnd::new("order"));
+        let equal = Condition::Equals(Operand::Scalar(Scalar::Text("4711".to_owned())));
+        let equal = ValueQuery { path: path(), condition: Some(equal), ..ValueQuery::default() };
+        let text = ValueQuery { path: path(), text: TextPattern::literal("4711").ok(), ..ValueQuery::default() };
+        for query in [equal, text] {
+            let filter = StoredFilter::of(&query, false).expect("a filter");
+            for (text, expected) in [
+                (r#"[{"order":"1"},"4711"]"#, true),
+                (r#"[{"order":4711}]"#, true),
+                (r#"[{"other":"1"},"4711"]"#, false),
+                (r#"[{"order":"4711"},"4712"]"#, false),
+            ] {
+                let mut text = Flatted::new(Box::new(text.as_bytes()));
+                assert_eq!(filter.may_match(&mut text).expect("text in memory"), expected, "{query:?}");
             }
         }
     }

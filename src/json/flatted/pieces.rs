@@ -27,19 +27,21 @@ impl Flatted<'_> {
         let is_escaped = self.is_escaped();
         let source = self.source();
         source.expect_all();
-        let (mut piece, mut fresh, mut in_escape) = (Vec::new(), Vec::new(), false);
-        let (mut position, end) = (0, source.len());
+        let (mut position, end, mut in_escape) = (0, source.len(), false);
+        let mut piece = Vec::with_capacity(end.min(PIECE + overlap as u64) as usize);
         while position < end {
-            fresh.resize((end - position).min(PIECE) as usize, 0);
-            source.read_at(position, &mut fresh)?;
-            position += fresh.len() as u64;
+            piece.drain(..piece.len().saturating_sub(overlap));
+            let repeated = piece.len();
+            piece.resize(repeated + (end - position).min(PIECE) as usize, 0);
+            source.read_at(position, &mut piece[repeated..])?;
+            position += (piece.len() - repeated) as u64;
             if is_escaped {
+                let mut fresh = piece.split_off(repeated);
                 let ends_in_escape = ends_in_escape(&fresh, in_escape);
                 unescape(&mut fresh, in_escape);
                 in_escape = ends_in_escape;
+                piece.append(&mut fresh);
             }
-            piece.drain(..piece.len().saturating_sub(overlap));
-            piece.extend_from_slice(&fresh);
             if look(&piece, position == end) {
                 return Ok(true);
             }

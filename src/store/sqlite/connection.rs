@@ -36,6 +36,9 @@ const MAX_STATEMENT_BYTES: i32 = 1024 * 1024;
 /// What SQLite may take in memory in this process, bytes.
 const MAX_MEMORY: i64 = 256 * 1024 * 1024;
 
+/// What SQLite keeps of a file that it has read, KiB: texts have a cache of their own, which knows what is read again.
+const CACHE_KIB: u32 = 512;
+
 /// After how many of SQLite's instructions it asks whether to go on: some 100 µs.
 const INSTRUCTIONS: i32 = 10_000;
 
@@ -112,7 +115,9 @@ fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     }
     let memory = format!("PRAGMA hard_heap_limit = {MAX_MEMORY}");
     connection.query_row(&memory, [], |_| Ok(()))?;
-    connection.execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = 1")
+    connection.execute_batch(&format!(
+        "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = 1; PRAGMA cache_size = -{CACHE_KIB}"
+    ))
 }
 
 /// The columns of a table; none if the table does not exist.

@@ -129,8 +129,12 @@ impl ToolCall for RetryExecution {
         let until = Instant::now() + Duration::from_secs(self.timeout_seconds);
         let retried = match tokio::time::timeout_at(until, retry).await {
             Ok(Ok(Ok(recording))) => Some(Retried::of(recording)),
-            Ok(Err(error @ (n8n::Error::Refused { .. } | n8n::Error::NotFound(_) | n8n::Error::Forbidden { .. }))) => {
-                return Err(refused(error, &self.id));
+            Ok(Err(error)) if is_refusal(&error) => {
+                // n8n 1.x also refuses what it has started, and then stopped (400).
+                match self.look(n8n, prepared.workflow.as_deref(), newest, &progress).await {
+                    Ok(Some(_)) => None,
+                    _ => return Err(refused(error, &self.id)),
+                }
             }
             // n8n continues it whether or not its response arrives.
             Ok(Ok(Err(_)) | Err(_)) | Err(_) => None,
@@ -437,6 +441,11 @@ async fn newest(n8n: &Client, workflow: Option<&str>) -> Result<u64, Error> {
         newest = newest.max(id.and_then(|id| id.parse().ok()).unwrap_or(0));
     }
     Ok(newest)
+}
+
+/// Whether n8n says that it does not retry the execution.
+fn is_refusal(error: &n8n::Error) -> bool {
+    matches!(error, n8n::Error::Refused { .. } | n8n::Error::NotFound(_) | n8n::Error::Forbidden { .. })
 }
 
 /// What to do about a refusal.
