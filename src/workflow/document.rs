@@ -237,10 +237,8 @@ impl Document {
 
 /// Whether two objects have the same members in the same order, written in the same way.
 pub(super) fn same_members(one: &Members, other: &Members) -> bool {
-    fn written<'m>((name, value): (&'m String, &'m Box<RawValue>)) -> (&'m str, &'m str) {
-        (name, value.get())
-    }
-    one.iter().map(written).eq(other.iter().map(written))
+    let mut pairs = one.iter().zip(other);
+    one.len() == other.len() && pairs.all(|(one, other)| one.0 == other.0 && one.1.get() == other.1.get())
 }
 
 /// A string member of a node.

@@ -294,7 +294,7 @@ pub(super) fn names_in_comments<F: FnOnce() -> bool>(
 ) {
     for comment in &code.tokens.comments {
         let inside = comment.start + 2..comment.end;
-        if !code.text.get(inside.clone()).is_some_and(|inside| memchr(b'$', inside.as_bytes()).is_some()) {
+        if code.text.get(inside.clone()).is_none_or(|inside| memchr(b'$', inside.as_bytes()).is_none()) {
             continue;
         }
         let tokens = tokens(code.text, inside.clone(), None, true);

@@ -178,11 +178,11 @@ pub fn problems_of_both<'a, D: Borrow<Document>>(
     node_type: impl Fn(&str) -> Option<&'a NodeType>,
 ) -> Result<[Problems; 2], Error> {
     let before = View::of(before, &[], &node_type)?;
-    let mut scans = Scans::default();
-    let found_before = found(&before, &node_type, |_, _| false, &mut scans);
+    let mut scans_before = Scans::default();
+    let found_before = found(&before, &node_type, |_, _| false, &mut scans_before);
     let after = View::of(after()?.borrow(), &before.nodes, &node_type)?;
-    // From here on, what was read is shared with the workflow after.
-    let mut scans = scans;
+    // It may also hold texts of the workflow after, which lives shorter.
+    let mut scans = scans_before;
     Ok([found_before, found(&after, &node_type, |_, _| false, &mut scans)])
 }
 

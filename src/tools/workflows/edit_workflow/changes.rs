@@ -13,51 +13,69 @@ const CONTEXT_CHARS: usize = 24;
 /// The fewest characters shown of a value.
 const MIN_CHARS: usize = 12;
 
-/// A change in at most `chars` characters.
-pub(super) fn line(change: &Changed, chars: usize) -> String {
-    let line = match change {
-        Changed::Value { node, path, before, after } => return value(node.as_deref(), path, [before, after], chars),
-        Changed::Added { name, source: Some(source), targets, .. } => {
-            let onward = if targets.is_empty() { String::new() } else { format!(" -> {}", targets.join(", ")) };
-            format!("+ {source} -> {name}{onward}")
-        }
-        Changed::Added { name, .. } => format!("+ node {name}"),
-        Changed::Removed { name, bridges } if bridges.is_empty() => format!("- node {name}"),
-        Changed::Removed { name, bridges } => {
-            let bridges: Vec<_> = bridges.iter().map(ToString::to_string).collect();
-            format!("- node {name}; now {}", bridges.join(", "))
-        }
-        Changed::Renamed { from, to, followed, nodes } => match (followed, nodes) {
-            (0, _) => format!("~ node {from} -> {to}"),
-            (1, _) => format!("~ node {from} -> {to}; followed in 1 expression"),
-            (_, 1) => format!("~ node {from} -> {to}; followed in {followed} expressions of 1 node"),
-            _ => format!("~ node {from} -> {to}; followed in {followed} expressions of {nodes} nodes"),
-        },
-        Changed::Connected { connection, is_new: true } => format!("+ {connection}"),
-        Changed::Connected { connection, is_new: false } => format!("= {connection} was there already"),
-        Changed::Disconnected(connection) => format!("- {connection}"),
-    };
-    cut(&line, chars)
+/// A change that is shown, in any length.
+pub(super) struct Line<'c> {
+    change: &'c Changed,
+    /// The value before and after, if it is the change of one.
+    values: [Option<String>; 2],
 }
 
-fn value(node: Option<&str>, path: &str, values: [&Option<Held>; 2], chars: usize) -> String {
-    let node = node.map(|node| format!("{}: ", shorten_name(node, CUT_NAME_CHARS))).unwrap_or_default();
-    let head = cut(&format!("{node}{path}"), chars / 2);
-    let room = chars.saturating_sub(head.chars().count() + 8);
-    let [before, after] = values.map(|held| held.as_ref().map(shown));
-    let line = match (before, after) {
-        (Some(before), Some(after)) if before == after && values[0] == values[1] => format!("= {head}: no change"),
-        // Only the hidden part differs.
-        (Some(before), Some(after)) if before == after => format!("~ {head}: changed (not shown)"),
-        (Some(before), Some(after)) => {
-            let [before, after] = around_difference(&before, &after, room / 2);
-            format!("~ {head}: {before} -> {after}")
+impl<'c> Line<'c> {
+    /// A line about a change. Its values are read here, once for all lengths.
+    pub(super) fn new(change: &'c Changed) -> Self {
+        let values = match change {
+            Changed::Value { before, after, .. } => [before, after].map(|held| held.as_ref().map(shown)),
+            _ => [None, None],
+        };
+        Self { change, values }
+    }
+
+    /// The change in at most `chars` characters.
+    pub(super) fn within(&self, chars: usize) -> String {
+        let line = match self.change {
+            Changed::Value { node, path, before, after } => {
+                let head = node.as_deref().map(|node| format!("{}: ", shorten_name(node, CUT_NAME_CHARS)));
+                let head = cut(&format!("{}{path}", head.unwrap_or_default()), chars / 2);
+                self.value(&head, before == after, chars)
+            }
+            Changed::Added { name, source: Some(source), targets, .. } => {
+                let onward = if targets.is_empty() { String::new() } else { format!(" -> {}", targets.join(", ")) };
+                format!("+ {source} -> {name}{onward}")
+            }
+            Changed::Added { name, .. } => format!("+ node {name}"),
+            Changed::Removed { name, bridges } if bridges.is_empty() => format!("- node {name}"),
+            Changed::Removed { name, bridges } => {
+                let bridges: Vec<_> = bridges.iter().map(ToString::to_string).collect();
+                format!("- node {name}; now {}", bridges.join(", "))
+            }
+            Changed::Renamed { from, to, followed, nodes } => match (followed, nodes) {
+                (0, _) => format!("~ node {from} -> {to}"),
+                (1, _) => format!("~ node {from} -> {to}; followed in 1 expression"),
+                (_, 1) => format!("~ node {from} -> {to}; followed in {followed} expressions of 1 node"),
+                _ => format!("~ node {from} -> {to}; followed in {followed} expressions of {nodes} nodes"),
+            },
+            Changed::Connected { connection, is_new: true } => format!("+ {connection}"),
+            Changed::Connected { connection, is_new: false } => format!("= {connection} was there already"),
+            Changed::Disconnected(connection) => format!("- {connection}"),
+        };
+        cut(&line, chars)
+    }
+
+    fn value(&self, head: &str, is_same: bool, chars: usize) -> String {
+        let room = chars.saturating_sub(head.chars().count() + 8);
+        match &self.values {
+            [Some(before), Some(after)] if before == after && is_same => format!("= {head}: no change"),
+            // Only the hidden part differs.
+            [Some(before), Some(after)] if before == after => format!("~ {head}: changed (not shown)"),
+            [Some(before), Some(after)] => {
+                let [before, after] = around_difference(before, after, room / 2);
+                format!("~ {head}: {before} -> {after}")
+            }
+            [None, Some(after)] => format!("+ {head}: {}", cut(after, room)),
+            [Some(before), None] => format!("- {head}: {}", cut(before, room)),
+            [None, None] => format!("= {head}: not there"),
         }
-        (None, Some(after)) => format!("+ {head}: {}", cut(&after, room)),
-        (Some(before), None) => format!("- {head}: {}", cut(&before, room)),
-        (None, None) => format!("= {head}: not there"),
-    };
-    cut(&line, chars)
+    }
 }
 
 /// A value without secrets: a text unchanged, anything else as JSON.
@@ -128,7 +146,7 @@ mod tests {
                 .to_string()
         };
         let change = of("/jsCode", "jsCode", &code("x"), &code("x ?? {}"));
-        let line = line(&change, 160);
+        let line = Line::new(&change).within(160);
         assert!(
             line.starts_with("~ Get: /jsCode: …") && line.contains("keys(x).") && line.contains("keys(x ?? {})."),
             "{line}"
@@ -140,10 +158,11 @@ mod tests {
     fn secrets_are_never_shown() {
         let header = |value: &str| serde_json::json!({"name": "Authorization", "value": value}).to_string();
         let change = of("/headerParameters/parameters/0/value", "value", &header("Bearer one"), &header("Bearer two"));
-        assert_eq!(line(&change, 160), "~ Get: /headerParameters/parameters/0/value: changed (not shown)");
+        assert_eq!(Line::new(&change).within(160), "~ Get: /headerParameters/parameters/0/value: changed (not shown)");
         let text =
             |token: &str| serde_json::json!({"url": format!("https://x.example/?api_key={token}&page=1")}).to_string();
-        let shown = line(&of("/url", "url", &text("one"), &text("two")), 160);
+        let change = of("/url", "url", &text("one"), &text("two"));
+        let shown = Line::new(&change).within(160);
         assert!(!shown.contains("one") && !shown.contains("two"), "{shown}");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use self::changes::line;
+use self::changes::Line;
 use self::check::{Check, Found};
 use self::operations::operations;
 use super::check_workflow::Row;
@@ -51,6 +51,9 @@ arguments! {
 
 /// The most operations of a call.
 const MAX_OPERATIONS: usize = 50;
+
+/// The most changes of an answer.
+const MAX_LINES: usize = 12;
 
 /// The most new problems of an answer.
 const MAX_PROBLEMS: usize = 5;
@@ -199,9 +202,10 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
     }
     let versions = edited.versions.each_ref().map(Option::as_deref);
     let (active, published) = states(&edited);
+    let all = &edited.value.changes;
+    let shown: Vec<_> = all.iter().take(MAX_LINES).map(Line::new).collect();
     let write = |Size { lines, chars, notes: shown_notes, problems }: Size| {
-        let all = &edited.value.changes;
-        let mut changes: Vec<_> = all.iter().take(lines).map(|change| line(change, chars)).collect();
+        let mut changes: Vec<_> = shown.iter().take(lines).map(|line| line.within(chars)).collect();
         if all.len() > lines {
             changes.push(format!("… and {} more", all.len() - lines));
         }
@@ -222,7 +226,7 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
         success(&message, &data)
     };
     let problems = new_problems.len().min(MAX_PROBLEMS);
-    let ladder = Ladder::new(Size { lines: 12, chars: 160, notes: 8, problems })
+    let ladder = Ladder::new(Size { lines: MAX_LINES, chars: 160, notes: 8, problems })
         .shorter(|size| &mut size.chars, |chars| chars * 7 / 8, 60)
         .fewer(|size| &mut size.lines, |lines| lines - 1, 1)
         .fewer(|size| &mut size.problems, |problems| problems - 1, 0)
