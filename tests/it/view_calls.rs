@@ -235,7 +235,7 @@ fn notes_are_in_the_language_of_the_page() {
 #[test]
 fn facts_about_values_are_data_for_the_page_and_words_for_agents() {
     let item = |at: u64| {
-        let status = if at % 3 == 0 { "open" } else { "paid in 2" };
+        let status = if at.is_multiple_of(3) { "open" } else { "paid in 2" };
         json!({"json": {"status": status, "n": at, "one": "x, y: 1", "note": if at == 7 { json!(7) } else { json!(format!("text {at}")) }}})
     };
     let items: Vec<_> = (0..60).map(item).collect();
