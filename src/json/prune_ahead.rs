@@ -1,4 +1,4 @@
-//! Prunes and reads at the same time, on two threads.
+//! Prunes a body ahead, on a thread of its own.
 
 use std::io::{self, BufRead};
 use std::sync::mpsc::{IntoIter, sync_channel};

@@ -1,4 +1,4 @@
-//! Reads and prunes at the same time, on two threads.
+//! Reads a body ahead, on a thread of its own.
 
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};

@@ -145,10 +145,10 @@ fn values(field: &FieldView) -> Option<Fact> {
     (is_told && !values.is_empty()).then_some(Fact::Values { values })
 }
 
-/// The range of the numbers, unless their values are named.
+/// The range of the numbers, unless they name things.
 fn range(field: &FieldView) -> Option<Fact> {
     let (from, to) = field.numbers.both.filter(|(least, most)| least < most)?;
-    (values(field).is_none() && repeated(field).is_none()).then_some(Fact::Range { from, to })
+    repeated(field).is_none().then_some(Fact::Range { from, to })
 }
 
 /// The value that all items share, if there are several items.

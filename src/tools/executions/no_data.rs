@@ -28,14 +28,13 @@ fn known_reason(header: &Header, locale: Locale) -> Option<String> {
             "n8n は実行データを保存していませんでした。EXECUTIONS_DATA_SAVE_ON_PROGRESS が設定されていません。",
             "n8n had saved no run data: EXECUTIONS_DATA_SAVE_ON_PROGRESS is not set.",
         ),
-        "running" => locale.choose(
-            "この実行は実行中です。EXECUTIONS_DATA_SAVE_ON_PROGRESS を設定しない限り、n8n は終了時にだけ実行データを保存します。",
-            "This execution is running: n8n saves run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set.",
-        ),
-        "new" => locale.choose(
-            "この実行は開始待ちです。EXECUTIONS_DATA_SAVE_ON_PROGRESS を設定しない限り、n8n は終了時にだけ実行データを保存します。",
-            "This execution is new: n8n saves run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set.",
-        ),
+        status @ ("running" | "new") => {
+            let state = if status == "new" { "開始待ち" } else { "実行中" };
+            return Some(locale.choose(
+                format!("この実行は{state}です。EXECUTIONS_DATA_SAVE_ON_PROGRESS を設定しない限り、n8n は終了時にだけ実行データを保存します。"),
+                format!("This execution is {status}: n8n saves run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."),
+            ));
+        }
         "canceled" => locale.choose(
             "この実行はキャンセルされました。EXECUTIONS_DATA_SAVE_ON_PROGRESS を設定しない限り、n8n は実行データを保存しません。",
             "This execution was canceled: n8n saves no run data for it unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set.",

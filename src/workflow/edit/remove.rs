@@ -35,7 +35,7 @@ impl Editor<'_> {
         }
     }
 
-    /// The names of those of these nodes that have an expression or code of which this holds.
+    /// The names of the given nodes that have an expression or code for which `holds` returns true.
     pub(super) fn nodes_with_text(&self, nodes: Vec<usize>, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let has = |at: &usize| {
             let (Ok(node), Ok((node_type, version))) = (self.node(*at), self.type_of(*at)) else { return false };

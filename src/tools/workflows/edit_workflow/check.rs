@@ -44,7 +44,7 @@ impl Check {
 }
 
 impl Found {
-    /// Waits for them. There are none if they cannot be found: that is not a reason against an edit that was made.
+    /// Waits until the problems are found. None are returned if the check failed: the edit was made all the same.
     pub(super) fn wait(&self) -> [Problems; 2] {
         self.0.recv().unwrap_or_default()
     }
