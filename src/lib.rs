@@ -24,7 +24,7 @@
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`; `app` inside MCP clients), the gateway, access control | what a tool does |
 //! | [`cli`] | clap, built from the tools' parameters: a command is its tool, positionals, a renderer and examples | rmcp |
-//! | [`config`], [`units`], [`node_outputs`], [`node_parameters`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls`, `undo` | settings; sizes; what n8n calls the outputs of a node; what its parameters say; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS; what is undone however a call ends | |
+//! | [`config`], [`units`], [`node_outputs`], [`node_parameters`], `blocking`, `cause`, `file_lock`, `http_client`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls`, `undo` | settings; sizes; what n8n calls the outputs of a node; what its parameters say; blocking threads; why an error occurred; locks between processes; where HTTP clients begin; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS; what is undone however a call ends | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the core does not know it. n8n's
 //! tools and coordination's are neighbours on one toolkit; the gateway runs our tools like those of any other server.
@@ -118,6 +118,7 @@ pub mod cli;
 mod blocking;
 mod cause;
 mod file_lock;
+mod http_client;
 #[cfg(feature = "application")]
 #[cfg_attr(not(feature = "gateway"), allow(dead_code, unused_imports, reason = "the gateway uses all of it"))]
 mod json_rpc;

@@ -3,7 +3,6 @@
 //! A request may be sent again: its spans have the same ids. Transient refusals are retried like reads of n8n
 //! (<https://opentelemetry.io/docs/specs/otlp/#failures-1>).
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -98,16 +97,13 @@ impl Collector {
         let mut secrets: Vec<_> =
             headers.values().filter_map(|value| Some(Secret::new(value.to_str().ok()?))).collect();
         secrets.extend(url.password().map(Secret::new));
-        crate::tls::use_ring();
-        let builder = reqwest::Client::builder()
+        let client = crate::http_client::builder(&url)
             .user_agent(concat!("n8n-lens/", env!("CARGO_PKG_VERSION")))
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT);
-        // A proxy does not reach this machine.
-        let builder = if is_loopback(&url) { builder.no_proxy() } else { builder };
         let http =
-            builder.build().map_err(|error| format!("The HTTP client could not be started: {}.", innermost(&error)))?;
+            client.build().map_err(|error| format!("The HTTP client could not be started: {}.", innermost(&error)))?;
         Ok(Self { http, url, headers, secrets })
     }
 
@@ -175,12 +171,6 @@ impl Collector {
     fn clean(&self, text: &str) -> String {
         shorten(&Redactor::new(&self.secrets).redact(text), MESSAGE_CHARS)
     }
-}
-
-/// Whether a collector runs on this machine.
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// What to do after a status.

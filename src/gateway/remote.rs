@@ -24,13 +24,9 @@ pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<StreamableHttpClientTransport<RemoteClient>, Exit> {
-    crate::tls::use_ring();
     let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is invalid"))?;
     // The URL itself may contain a secret, so no Referer is sent.
-    let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(same_origin()).referer(false);
-    if matches!(address.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
-        client = client.no_proxy();
-    }
+    let client = crate::http_client::builder(&address).tcp_nodelay(true).redirect(same_origin()).referer(false);
     let client = client.build().map_err(|_| Exit::because("the HTTP client could not be created"))?;
     let mut custom = HashMap::new();
     for (name, value) in headers {

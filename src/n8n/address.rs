@@ -4,8 +4,9 @@ use std::fmt;
 use std::net::IpAddr;
 
 use percent_encoding::percent_decode_str;
-use reqwest::Url;
+use reqwest::{ClientBuilder, Url};
 
+use crate::http_client::{builder, is_loopback};
 use crate::secrets::Secret;
 
 /// The address of n8n's public API. Printing it shows only scheme, host and port.
@@ -86,15 +87,13 @@ impl Address {
         match host.trim_matches(['[', ']']).parse() {
             Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
             Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
-            Err(_) => self.is_loopback(),
+            Err(_) => is_loopback(&self.0),
         }
     }
 
-    /// Whether n8n runs on this machine.
-    pub(super) fn is_loopback(&self) -> bool {
-        let host = self.0.host_str().unwrap_or_default();
-        let ip: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
-        host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
+    /// A builder of HTTP clients for this n8n alone.
+    pub(super) fn client(&self) -> ClientBuilder {
+        builder(&self.0)
     }
 }
 

@@ -101,8 +101,7 @@ impl Client {
     /// reports to Sentry. The key is not sent.
     async fn version(&self) -> Option<String> {
         const META: &str = "n8n:config:sentry\" content=\"";
-        let http = self.http().await.ok()?;
-        let sent = http.reads.get(self.settings().address.editor()).send();
+        let sent = self.reads().await.ok()?.get(self.settings().address.editor()).send();
         let response = timeout(EDITOR_TIMEOUT, sent).await.ok()?.ok()?;
         let page = self.gather(response.into(), MAX_BODY_BYTES).await.ok()?;
         let page = String::from_utf8_lossy(&page);

@@ -66,15 +66,8 @@ struct Shared {
     slots: Slots,
     /// Allows one change to a workflow at a time.
     workflow_locks: Locks,
-    http: OnceCell<Http>,
-}
-
-/// The HTTP clients.
-pub(super) struct Http {
-    /// Follows redirects to the same origin.
-    pub reads: reqwest::Client,
-    /// Follows no redirects: one could turn a change into a GET, or repeat it.
-    pub writes: reqwest::Client,
+    reads: OnceCell<reqwest::Client>,
+    writes: OnceCell<reqwest::Client>,
 }
 
 impl Client {
@@ -86,7 +79,13 @@ impl Client {
             api_key,
             caching: None,
             allowance: None,
-            shared: Arc::new(Shared { settings, slots, workflow_locks: Locks::default(), http: OnceCell::new() }),
+            shared: Arc::new(Shared {
+                settings,
+                slots,
+                workflow_locks: Locks::default(),
+                reads: OnceCell::new(),
+                writes: OnceCell::new(),
+            }),
         }
     }
 
@@ -181,8 +180,8 @@ impl Client {
         if let Some(allowance) = self.allowance() {
             allowance.admit_request().map_err(AttemptError::Final)?;
         }
-        let http = self.http().await.map_err(AttemptError::Final)?;
-        let http = if request.writes() { &http.writes } else { &http.reads };
+        let http = if request.writes() { self.writes().await } else { self.reads().await };
+        let http = http.map_err(AttemptError::Final)?;
         // Such an id names nothing in n8n.
         let url = self.settings().address.join(request.segments, request.query);
         let url = url.ok_or_else(|| AttemptError::Final(Error::NotFound(request.subject.clone())))?;
@@ -274,28 +273,29 @@ impl Client {
         shorten(&Redactor::new(self.api_key.iter().chain(&address)).redact(text), MESSAGE_CHARS)
     }
 
-    /// The HTTP clients, created by the first request: loading the system's certificates takes time,
-    /// and an MCP client that only lists tools should not wait for it.
-    pub(super) async fn http(&self) -> Result<&Http, Error> {
-        let build = || async {
-            Ok(Http { reads: self.build(secrets::same_origin())?, writes: self.build(redirect::Policy::none())? })
-        };
-        self.shared.http.get_or_try_init(build).await
+    /// The HTTP client that reads; it follows redirects to the same origin. The first request creates it: loading the
+    /// system's certificates takes time, and an MCP client that only lists tools should not wait for it.
+    pub(super) async fn reads(&self) -> Result<&reqwest::Client, Error> {
+        self.shared.reads.get_or_try_init(async || self.build(secrets::same_origin())).await
+    }
+
+    /// The HTTP client that writes. It follows no redirects: one could turn a change into a GET, or repeat it.
+    pub(super) async fn writes(&self) -> Result<&reqwest::Client, Error> {
+        self.shared.writes.get_or_try_init(async || self.build(redirect::Policy::none())).await
     }
 
     fn build(&self, redirects: redirect::Policy) -> Result<reqwest::Client, Error> {
-        crate::tls::use_ring();
-        let mut builder = reqwest::Client::builder()
+        let client = self
+            .settings()
+            .address
+            .client()
             .user_agent(concat!("n8n-lens/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers())
             .redirect(redirects)
             .connect_timeout(CONNECT_TIMEOUT)
             .pool_idle_timeout(POOL_IDLE)
             .tcp_nodelay(true);
-        if self.settings().address.is_loopback() {
-            builder = builder.no_proxy();
-        }
-        builder.build().map_err(|error| Error::Client(cause(&error)))
+        client.build().map_err(|error| Error::Client(cause(&error)))
     }
 }
 

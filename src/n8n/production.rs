@@ -136,7 +136,7 @@ impl Client {
     ) -> Result<RequestBuilder, Error> {
         let url = self.settings().address.production(segments, query);
         let url = url.ok_or_else(|| Error::UnusablePath(shorten(&segments.join("/"), PATH_CHARS)))?;
-        Ok(self.http().await?.writes.request(method, url))
+        Ok(self.writes().await?.request(method, url))
     }
 
     async fn answered(&self, request: RequestBuilder) -> Result<ProductionResponse, Error> {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 28] = [
+const MAY_DEPEND_ON: [(&str, &str); 29] = [
     ("units", ""),
     ("blocking", ""),
     ("cause", ""),
     ("file_lock", "platform"),
+    ("http_client", "tls"),
     ("named_locks", ""),
     ("platform", ""),
     ("postgres", "cause"),
@@ -20,33 +21,33 @@ const MAY_DEPEND_ON: [(&str, &str); 28] = [
     ("node_parameters", "json"),
     ("secrets", "json"),
     ("cache", "platform"),
-    ("n8n", "blocking cache cause file_lock json named_locks platform secrets tls units"),
+    ("n8n", "blocking cache cause file_lock http_client json named_locks platform secrets tls units"),
     ("store", "cause json platform postgres secrets tls units"),
     ("execution", "json node_outputs secrets"),
     ("workflow", "file_lock json node_outputs platform"),
     (
         "export",
-        "blocking cache cause execution file_lock json n8n named_locks node_outputs platform postgres secrets store tls units",
+        "blocking cache cause execution file_lock http_client json n8n named_locks node_outputs platform postgres secrets store tls units",
     ),
     ("budget", "json"),
     ("toolkit", "budget json"),
     (
         "tools",
-        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit undo units workflow",
+        "blocking budget cache cause execution file_lock http_client json n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit undo units workflow",
     ),
     ("coordination", "budget cause json platform postgres secrets tls toolkit"),
-    ("gateway", "json json_rpc platform secrets tls"),
+    ("gateway", "http_client json json_rpc platform secrets tls"),
     (
         "config",
-        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools undo units workflow",
+        "blocking budget cache cause coordination execution file_lock gateway http_client json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools undo units workflow",
     ),
     (
         "transport",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools undo units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway http_client json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools undo units workflow",
     ),
     (
         "cli",
-        "blocking budget cache cause config coordination execution export file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools transport undo units workflow",
+        "blocking budget cache cause config coordination execution export file_lock gateway http_client json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools transport undo units workflow",
     ),
 ];
 
@@ -185,7 +186,7 @@ fn each_library_is_used_only_where_it_belongs() {
     let homes_of: [(_, &[&str]); 11] = [
         ("rmcp::", &["transport", "gateway", "json_rpc"]),
         ("axum::", &["transport"]),
-        ("reqwest::", &["export", "n8n", "gateway", "secrets"]),
+        ("reqwest::", &["export", "http_client", "n8n", "gateway", "secrets"]),
         ("struson::", &["json"]),
         ("tiktoken_rs::", &["budget"]),
         ("comfy_table::", &["cli"]),

@@ -89,7 +89,7 @@ fn data(answer: &str) -> Value {
 }
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.env_clear().args(arguments).args(["--locale", "en"]);
     command
 }
