@@ -67,7 +67,7 @@
 //! things, and 4 MiB of what it shows; a look-up 8 MiB; a recording 8 bytes for each of at most a million items, and 5 MiB of
 //! items; an export 128 KiB of rows for each of 32 executions; groups of failures 2 KB for each kind, a trend 16 bytes for each
 //! run; a conversation 30 turns of 32 KiB and 2 MiB of messages; a trace the lineage of all items (7 MiB, half as much again
-//! while it grows), then 40 items of 64 KiB; a comparison 2 MiB of fields and 576 KiB of settings for each of two executions; a
+//! while it grows), then 40 items of 64 KiB; a comparison 2 MiB of fields and 1.4 MiB of settings for each of two executions; a
 //! workflow that is changed (64 MiB at most; n8n accepts 16) is held as text and as values before and after the change, 13 times
 //! its size. Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 

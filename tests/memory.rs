@@ -134,7 +134,8 @@ fn look_up_peaks(make: impl Fn() -> Body) -> [usize; 2] {
     let runs = runs.expect("it was read");
     let second = peak(|| {
         let ask = |node: &str, path| {
-            let of = [Of::Input(Which::Any), Of::Output { node: node.to_owned(), which: Which::Last }];
+            let of =
+                [Of::Input(Which::Any), Of::Output { node: node.to_owned(), outputs: Vec::new(), which: Which::Last }];
             of.map(|of| Question { node: node.to_owned(), of, path: path_of(path) })
         };
         let of_node = |node| ["orderId", "i", "list[3]", "customer.nmae", "text"].map(|path| ask(node, path));

@@ -122,7 +122,9 @@ fn follows(text: &str, syntax: Syntax, old: &str, new: &str) {
         "{old:?} -> {new:?}: {text:?} -> {renamed:?}"
     );
     let expected = read(text).into_iter().map(|(origin, path)| match origin {
-        Origin::Node { name, which } if name == old => (Origin::Node { name: new.to_owned(), which }, path),
+        Origin::Node { name, output, which } if name == old => {
+            (Origin::Node { name: new.to_owned(), output, which }, path)
+        }
         origin => (origin, path),
     });
     let expected: Vec<_> = expected.collect();

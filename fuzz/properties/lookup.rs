@@ -114,7 +114,11 @@ pub fn questions(choices: &mut Entropy<'_>, runs: &RunsView, paths: &[Vec<Step>]
             let which = *choices.pick(&[Which::Any, Which::Any, Which::First, Which::Last, Which::Index(1)]);
             let node = choices.pick(&names).clone();
             let of = match choices.one_in(3) {
-                true => Of::Output { node: choices.pick(&names).clone(), which },
+                true => {
+                    let node = choices.pick(&names).clone();
+                    let outputs = (0..choices.below(3)).filter(|_| choices.one_in(2)).map(|output| output as u64);
+                    Of::Output { node, outputs: outputs.collect(), which }
+                }
                 false => Of::Input(which),
             };
             Question { node, of, path: path(choices, paths) }

@@ -32,8 +32,14 @@ pub fn found(body: &Value, question: &Question) -> Found {
     }
     let (items, which) = match &question.of {
         Of::Output { node, .. } if of_node(node).is_empty() => return only(Outcome::SourceNotRun),
-        Of::Output { node, which } => {
-            (of_node(node).into_iter().flat_map(|run| items(&all, run, &run.run["data"], Some(None))).collect(), which)
+        Of::Output { node, outputs, which } => {
+            let wanted: Vec<_> = match outputs.is_empty() {
+                true => vec![None],
+                false => outputs.iter().map(|output| Some(*output as usize)).collect(),
+            };
+            let (all, wanted) = (&all, &wanted);
+            let of_run = |run| wanted.iter().flat_map(move |output| items(all, run, &run.run["data"], Some(*output)));
+            (of_node(node).into_iter().flat_map(of_run).collect(), which)
         }
         Of::Input(which) => match received(&all, &asking) {
             Some(items) => (items, which),
@@ -150,12 +156,18 @@ fn index_of(step: &Step) -> Option<usize> {
 
 /// The value that an item has at a path.
 pub fn has<'a>(item: &'a Value, path: &[Step]) -> Option<&'a Value> {
-    path.iter().try_fold(item.get("json")?, |value, step| match (value, step) {
-        (Value::Object(members), Step::Name(name)) => members.get(name),
-        (Value::Object(members), Step::Index(index)) => members.get(&index.to_string()),
-        (Value::Array(elements), step) => elements.get(index_of(step)?),
-        // A character.
-        (Value::String(_), step) => index_of(step).map(|_| value),
-        _ => None,
-    })
+    // The value, and the length of a text: 1 if it is a character of one.
+    let length = |value: &Value| value.as_str().map_or(0, |text| text.encode_utf16().count());
+    let begin = item.get("json")?;
+    let found = path.iter().try_fold((begin, length(begin)), |(value, text), step| {
+        let next = match (value, step) {
+            (Value::Object(members), Step::Name(name)) => members.get(name)?,
+            (Value::Object(members), Step::Index(index)) => members.get(&index.to_string())?,
+            (Value::Array(elements), step) => elements.get(index_of(step)?)?,
+            (Value::String(_), step) => return (index_of(step)? < text).then_some((value, 1)),
+            _ => return None,
+        };
+        Some((next, length(next)))
+    });
+    found.map(|(value, _)| value)
 }

@@ -37,6 +37,20 @@ impl Prefix {
         (format!("{shown}…[+{rest} chars]").into(), true)
     }
 
+    /// Two texts as [`cut`](Self::cut) shows them. If only what is cut off differs, both begin shortly before that, after `…`.
+    pub fn cut_both(one: &Self, other: &Self, chars: usize) -> [String; 2] {
+        let shown = [one, other].map(|text| text.cut(chars).0.into_owned());
+        if shown[0] != shown[1] || one == other {
+            return shown;
+        }
+        let same = one.kept.chars().zip(other.kept.chars()).take_while(|(one, other)| one == other).count();
+        let from = same.saturating_sub(chars / 4);
+        [one, other].map(|text| {
+            let rest = Self { kept: text.kept.chars().skip(from).collect(), chars: text.chars - from as u64 };
+            format!("…{}", rest.cut(chars).0)
+        })
+    }
+
     /// The first `chars` characters, and how many more there are.
     fn first(&self, chars: usize) -> (&str, u64) {
         let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::parameter::whole;
 use super::{Argument, Kind};
 use crate::budget::{self, Entry, Ladder, Page, PageLimits};
-use crate::json::{Detail, Excerpt, shorten};
+use crate::json::{Detail, Excerpt, Prefix, shorten};
 
 /// The default budget of an answer, tokens.
 pub const DEFAULT_TOKENS: usize = 20_000;
@@ -160,6 +160,29 @@ pub fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue
     }
     *clipped += 1;
     json(&serde_json::Value::from(shorten(&text, chars)).to_string())
+}
+
+/// Two different values, each as [`clipped`] writes it, so that the difference of texts is seen.
+pub fn clipped_both(one: &Excerpt, other: &Excerpt, chars: usize, cut: &mut u64) -> [Box<RawValue>; 2] {
+    let shown = [one, other].map(|value| clipped(value, chars, cut));
+    match (one, other) {
+        (Excerpt::Text(one), Excerpt::Text(other)) if shown[0].get() == shown[1].get() => {
+            Prefix::cut_both(one, other, chars).map(|text| json(&Value::from(text).to_string()))
+        }
+        _ => shown,
+    }
+}
+
+/// The same of values that are JSON already.
+pub fn clipped_json_both(one: &str, other: &str, chars: usize) -> [Box<RawValue>; 2] {
+    let shown = [one, other].map(|value| clipped_json(value, chars));
+    let texts = [one, other].map(serde_json::from_str::<String>);
+    match texts {
+        [Ok(one), Ok(other)] if shown[0].get() == shown[1].get() => {
+            Prefix::cut_both(&one.into(), &other.into(), chars).map(|text| json(&Value::from(text).to_string()))
+        }
+        _ => shown,
+    }
 }
 
 /// An answer with as many entries, in as much detail, as fit into `max_tokens`. `write` puts a page into its envelope,

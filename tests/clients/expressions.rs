@@ -57,7 +57,7 @@ fn codes(workflow: &Value) -> Vec<(Syntax, String)> {
 fn shown(reference: &Reference) -> String {
     let (name, which) = match &reference.origin {
         Origin::Input(which) => ("", which),
-        Origin::Node { name, which } => (name.as_str(), which),
+        Origin::Node { name, which, .. } => (name.as_str(), which),
     };
     let step = |step: &Step| match step {
         Step::Name(name) => json!(name),

@@ -113,7 +113,7 @@ fn slips_are_found(bodies: Vec<(String, Vec<u8>)>) {
         let Ok(value) = serde_json::from_slice::<Value>(&body) else { continue };
         let mut random = Random(7);
         for kind in SLIPS {
-            let of = |node: &str| Of::Output { node: node.to_owned(), which: Which::Any };
+            let of = |node: &str| Of::Output { node: node.to_owned(), outputs: Vec::new(), which: Which::Any };
             let asked: Vec<(Vec<Step>, Question)> = paths(&value)
                 .into_iter()
                 .filter_map(|(node, path)| {

@@ -77,6 +77,72 @@ fn with_expression(name: &str, node: &str, pointer: &str, text: &str) -> Value {
     body
 }
 
+/// An execution in which If sends items 1 to `yes` to its first output, with `yes`, and 5 more to its second one, with `no`; Filter
+/// keeps one of those, and a node makes ten of it. `expressions` are those of the last node.
+fn of_outputs(yes: u64, expressions: &[&str]) -> Value {
+    let node = |name: &str, node_type: &str| json!({"name": name, "type": format!("n8n-nodes-base.{node_type}"), "typeVersion": 2, "parameters": {}});
+    let to = |node: &str| json!([{"node": node, "type": "main", "index": 0}]);
+    let items = |numbers: std::ops::Range<u64>, field: &str| -> Value {
+        numbers.map(|n| json!({"json": {"n": n, field: if n % 2 == 0 { json!(n) } else { json!("odd") }}, "pairedItem": {"item": n}})).collect()
+    };
+    let run = |index: u64, source: Value, outputs: Value| {
+        json!([{"startTime": 1_795_226_662_000_u64 + index, "executionIndex": index, "executionTime": 1, "executionStatus": "success", "source": source,
+            "data": {"main": outputs}}])
+    };
+    let from = |node: &str, output: u64| json!([{"previousNode": node, "previousNodeOutput": output}]);
+    let set = |expressions: &[&str]| -> Value {
+        expressions.iter().map(|text| json!(format!("={{{{ {text} }}}}"))).collect()
+    };
+    let mut last = node("Last", "set");
+    last["parameters"] = json!({"fields": set(expressions)});
+    let all = yes + 5;
+    let repeated: Value = (0..10).map(|_| json!({"json": {"n": 0}, "pairedItem": {"item": 0}})).collect();
+    json!({"id": "1", "status": "success", "mode": "manual", "workflowId": "w", "data": {"resultData": {"runData": {
+        "Read": run(0, json!([]), json!([items(0..all, "yes")])),
+        "If": run(1, from("Read", 0), json!([items(0..yes, "yes"), items(yes..all, "no")])),
+        "Filter": run(2, from("If", 1), json!([items(yes..yes + 1, "no"), items(yes + 1..all, "no")])),
+        "Split": run(3, from("Filter", 0), json!([repeated.clone()])),
+        "Last": run(4, from("Split", 0), json!([repeated])),
+    }}}, "workflowData": {"id": "w", "name": "Outputs", "nodes": [node("Read", "code"), node("If", "if"), node("Filter", "filter"), node("Split", "splitOut"), last],
+        "connections": {"Read": {"main": [to("If")]}, "If": {"main": [[], to("Filter")]}, "Filter": {"main": [to("Split")]}, "Split": {"main": [to("Last")]}}}})
+}
+
+#[test]
+fn only_the_outputs_that_lead_to_a_node_are_looked_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = |expressions: &[&str]| -> Vec<[String; 3]> {
+        let file = write(folder.path(), "execution.json", of_outputs(6, expressions).to_string().as_bytes());
+        let (answer, _) = check(&["--execution", &file]);
+        let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+        problems
+            .iter()
+            .map(|one| ["rule", "reference", "items"].map(|member| one[member].to_string().replace('"', "")))
+            .collect()
+    };
+    // What only the first output has never comes here.
+    for (text, items) in [
+        ("$('If').first().json.yes", "1"),
+        ("$('If').item.json.yes", "5"),
+        ("$node.If.json.yes", "5"),
+        ("$('If').all()[0].json.yes", "1"),
+    ] {
+        assert_eq!(found(&[text]), [["missingField", text, items].map(str::to_owned)], "{text}");
+    }
+    // Filter keeps one item: the others are in an output that leads nowhere.
+    assert_eq!(found(&["$('Filter').item.json.no", "$('Filter').first().json.no"]), [[""; 3].map(str::to_owned); 0]);
+    // All ten items came from one: Read's other items are of another type, but never read.
+    assert_eq!(found(&["$('Read').item.json.yes", "$('If').item.json.no"]), [[""; 3].map(str::to_owned); 0]);
+    // A number says which output is read; which item a computed index reads is not known.
+    assert_eq!(
+        found(&["$('If').first(0).json.yes", "$items('If', 1)[0].json.no", "$('Read').all()[$json.n].json.yes"]),
+        [[""; 3].map(str::to_owned); 0]
+    );
+    assert_eq!(
+        found(&["$('If').last(1).json.yes"]),
+        [["missingField", "$('If').last(1).json.yes", "1"].map(str::to_owned)]
+    );
+}
+
 #[test]
 fn wrong_expressions_are_named_with_what_was_meant() {
     let folder = tempfile::tempdir().unwrap();

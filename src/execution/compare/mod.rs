@@ -31,7 +31,7 @@ const FIELDS_BYTES: usize = 2 * 1024 * 1024;
 
 /// Reads a [`Digest`]: for each node how it ended, how many items it output, and which kinds of values they have.
 ///
-/// Memory is bounded by 400 paths of a node, 2 MiB of fields, 384 KiB of paths of the workflow, 192 KiB of its values, and
+/// Memory is bounded by 400 paths of a node, 2 MiB of fields, 384 KiB of paths of the workflow, 1 MiB of its values, and
 /// a few numbers for each node.
 ///
 /// ```

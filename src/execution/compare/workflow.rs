@@ -20,8 +20,8 @@ const COSMETIC: [&str; 6] = ["id", "name", "position", "notes", "notesInFlow", "
 /// Ids by which n8n's editor distinguishes the elements of a list.
 const ELEMENT_IDS: [&str; 2] = ["assignments[].id", "conditions[].id"];
 
-/// Characters shown of a value.
-const VALUE_CHARS: usize = 120;
+/// Characters held of a value: enough to find the difference in most code.
+const HELD_CHARS: usize = 16 * 1024;
 
 /// Memory for one node, and for the connections.
 const PART_BYTES: usize = 1024 * 1024;
@@ -30,7 +30,7 @@ const PART_BYTES: usize = 1024 * 1024;
 const PATHS_BYTES: usize = 384 * 1024;
 
 /// The maximum memory for their values, bytes.
-const VALUES_BYTES: usize = 192 * 1024;
+const VALUES_BYTES: usize = 1024 * 1024;
 
 /// The memory of a path or a value in addition to its text, bytes: an estimate.
 const OVERHEAD_BYTES: usize = 112;
@@ -252,11 +252,11 @@ impl Leaf<'_> {
     fn json(&self) -> String {
         let text = String::from_utf8_lossy(self.bytes);
         match self.kind {
-            SCALAR if text.len() <= VALUE_CHARS => text.into_owned(),
+            SCALAR if text.len() <= HELD_CHARS => text.into_owned(),
             CONTAINER if text.len() <= 2 => text.into_owned(),
             // A container that is nested too deep.
             CONTAINER => serde_json::Value::from(if text.starts_with('{') { "…{}" } else { "…[]" }).to_string(),
-            _ => serde_json::Value::from(shorten(&text, VALUE_CHARS)).to_string(),
+            _ => serde_json::Value::from(shorten(&text, HELD_CHARS)).to_string(),
         }
     }
 }

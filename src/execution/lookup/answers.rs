@@ -1,6 +1,6 @@
 //! What an item has at each path that is looked up.
 
-use super::events::Events;
+use super::events::{Events, Text};
 use super::path_tree::{Answer, ITEM, PathTree};
 use crate::execution::fields::Kind;
 
@@ -40,9 +40,6 @@ impl<'a> Answers<'a> {
         if let Some(leaf) = at.and_then(|at| self.tree.leaf(at)) {
             self.answers[leaf] = Answer::of_kind(kind as usize);
         }
-        if let Some(at) = at.filter(|_| kind == Kind::String) {
-            self.tree.characters(at, self.answers);
-        }
         at
     }
 }
@@ -64,6 +61,12 @@ impl Events for Answers<'_> {
 
     fn scalar(&mut self, kind: Kind) {
         self.value(kind);
+    }
+
+    fn string(&mut self, text: Text<'_>) {
+        if let Some(at) = self.value(Kind::String).filter(|at| self.tree.enters(*at, false)) {
+            self.tree.characters(at, text.length(), self.answers);
+        }
     }
 
     fn close(&mut self) {
@@ -96,6 +99,8 @@ pub(super) mod tests {
         let paths = ["a", "b.c", "b.c[1].d", "b.c[2]", "b.c[3]", "b.c[0]", "a.b", "b[0]", "b.c.d", "pairedItem", "b."];
         let expected = ["null", "array", "string", "array", "", "number", "", "", "", "", "boolean"];
         assert_eq!(kinds(item, &["b.c[1].d[0]", "b.c[1].d[0].x", "a[0]"]), [Some("string"), None, None]);
+        let characters = ["b.c[1].d[1]", "b.c[1].d[0][0]", "b.c[1].d[0][1]"];
+        assert_eq!(kinds(item, &characters), [None, Some("string"), None]);
         assert_eq!(kinds(item, &paths).iter().map(|kind| kind.unwrap_or_default()).collect::<Vec<_>>(), expected);
     }
 

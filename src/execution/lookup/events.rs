@@ -14,8 +14,49 @@ pub(super) trait Events {
     /// A string, a number or a literal.
     fn scalar(&mut self, kind: Kind);
 
+    /// A string. Unless its length matters, it is a scalar like the others.
+    fn string(&mut self, _: Text<'_>) {
+        self.scalar(Kind::String);
+    }
+
     /// The innermost container ends.
     fn close(&mut self);
+}
+
+/// What is known of the length of a string.
+#[derive(Clone, Copy)]
+pub(super) enum Text<'t> {
+    /// It is written like this in JSON.
+    Written(&'t [u8]),
+    /// It has this many characters.
+    Chars(u64),
+}
+
+impl Text<'_> {
+    /// Its length in JavaScript: in UTF-16. Of a string of which only the number of characters is known, this number.
+    pub(super) fn length(self) -> u64 {
+        match self {
+            Self::Written(json) => written_length(json),
+            Self::Chars(chars) => chars,
+        }
+    }
+}
+
+/// The length of a string that is written like this, in UTF-16.
+fn written_length(json: &[u8]) -> u64 {
+    let (mut length, mut at) = (0, 0);
+    while let Some(byte) = json.get(at) {
+        let (bytes, units) = match byte {
+            b'\\' if json.get(at + 1) == Some(&b'u') => (6, 1),
+            b'\\' => (2, 1),
+            0x80..=0xbf => (1, 0),
+            0xf0.. => (1, 2),
+            _ => (1, 1),
+        };
+        length += units;
+        at += bytes;
+    }
+    length
 }
 
 /// Passes on the parts of an item that is in memory.
@@ -32,8 +73,7 @@ pub(super) fn of_body(cursor: &mut Cursor<'_>, events: &mut impl Events) -> Resu
 fn value(cursor: &mut Cursor<'_>, level: usize, events: &mut impl Events) -> Result<(), ReadError> {
     let object = cursor.at_object()?;
     if !object && !cursor.at_array()? {
-        events.scalar(scalar(cursor)?);
-        return Ok(());
+        return scalar(cursor, events);
     }
     if !events.open(object) {
         return cursor.skip();
@@ -52,15 +92,17 @@ fn value(cursor: &mut Cursor<'_>, level: usize, events: &mut impl Events) -> Res
     Ok(())
 }
 
-fn scalar(cursor: &mut Cursor<'_>) -> Result<Kind, ReadError> {
-    Ok(match cursor.excerpt(0)? {
-        Excerpt::Scalar(json) => match json.as_bytes().first() {
+fn scalar(cursor: &mut Cursor<'_>, events: &mut impl Events) -> Result<(), ReadError> {
+    match cursor.excerpt(0)? {
+        Excerpt::Scalar(json) => events.scalar(match json.as_bytes().first() {
             Some(b'n') => Kind::Null,
             Some(b't' | b'f') => Kind::Boolean,
             _ => Kind::Number,
-        },
-        _ => Kind::String,
-    })
+        }),
+        Excerpt::Text(text) => events.string(Text::Chars(text.chars)),
+        _ => events.scalar(Kind::String),
+    }
+    Ok(())
 }
 
 /// Receives the parts of a text.
@@ -77,8 +119,8 @@ impl<E: Events> Visitor for TextEvents<'_, E> {
         }
     }
 
-    fn string(&mut self, _: Written<'_>) {
-        self.0.scalar(Kind::String);
+    fn string(&mut self, text: Written<'_>) {
+        self.0.string(Text::Written(text.bytes));
     }
 
     fn scalar(&mut self, json: Written<'_>) {
@@ -103,6 +145,10 @@ impl<E: Events> Events for &mut E {
         (**self).scalar(kind);
     }
 
+    fn string(&mut self, text: Text<'_>) {
+        (**self).string(text);
+    }
+
     fn close(&mut self) {
         (**self).close();
     }
@@ -123,6 +169,12 @@ impl<E: Events> Events for Option<E> {
     fn scalar(&mut self, kind: Kind) {
         if let Some(events) = self {
             events.scalar(kind);
+        }
+    }
+
+    fn string(&mut self, text: Text<'_>) {
+        if let Some(events) = self {
+            events.string(text);
         }
     }
 
@@ -164,6 +216,11 @@ impl<A: Events, B: Events> Events for Tee<A, B> {
         self.1.scalar(kind);
     }
 
+    fn string(&mut self, text: Text<'_>) {
+        self.0.string(text);
+        self.1.string(text);
+    }
+
     fn close(&mut self) {
         self.0.close();
         self.1.close();
@@ -197,10 +254,30 @@ impl<E: Events> Filtered<E> {
         }
     }
 
+    fn string(&mut self, text: Text<'_>) {
+        if self.passed == 0 {
+            self.events.string(text);
+        }
+    }
+
     fn close(&mut self) {
         match self.passed.checked_sub(1) {
             Some(passed) => self.passed = passed,
             None => self.events.close(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_is_as_long_as_in_javascript() {
+        for (json, length) in
+            [("", 0), ("abc", 3), ("é注", 2), ("😀", 2), (r"\ud83d\ude00", 2), (r"\ud83d", 1), (r#"\"\\\n"#, 3)]
+        {
+            assert_eq!(Text::Written(json.as_bytes()).length(), length, "{json}");
         }
     }
 }

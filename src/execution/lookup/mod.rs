@@ -13,12 +13,12 @@
 //! - The input of a node is the items of all `main` outputs that `source` of its runs names, each list once, even if
 //!   several runs received it. If n8n stores the input of a run itself (`inputOverride`, of AI sub-nodes), it is those items,
 //!   and `source` names the nodes that use it.
-//! - The output of a node is the items of all `main` outputs of all of its runs. Expressions reach no others: n8n's
-//!   `getNodeExecutionOrPinnedData` reads `data.main` (`packages/workflow/src/workflow-data-proxy.ts`).
+//! - The output of a node is the items of the `main` outputs of all of its runs: of those that a question names, or of all.
+//!   Expressions reach no others: n8n's `getNodeExecutionOrPinnedData` reads `data.main` (`packages/workflow/src/workflow-data-proxy.ts`).
 //! - A path begins in the `json` of an item. An item has it if each step exists: a name in an object, an index in an array; as in
 //!   JavaScript, an index can also name a member, and a name such as `"0"` an element.
 //!   A path that leads to `null` is there; nothing is below `null`, a number or a boolean, and below a string are its characters,
-//!   by index.
+//!   by index, as far as it is long (in UTF-16; of an item of more than 1 MiB, in characters).
 //! - Items of any size are examined. Containers nested deeper than [`WALKED_LEVELS`](crate::json::WALKED_LEVELS) count as
 //!   empty, as for the fields.
 //!
@@ -127,6 +127,8 @@ pub enum Of {
     Output {
         /// The node.
         node: String,
+        /// Only of these `main` outputs, from 0; of all if there are none.
+        outputs: Vec<u64>,
         /// Which of its items.
         which: Which,
     },

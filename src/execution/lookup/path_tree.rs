@@ -105,14 +105,14 @@ impl PathTree {
         if object { !members.is_empty() } else { !elements.is_empty() }
     }
 
-    /// Notes the answer about the elements of a text, which are characters. Its length is ignored.
-    pub(super) fn characters(&self, at: usize, answers: &mut [Answer]) {
-        for (_, element) in &self.places[at].elements {
+    /// Notes the answers about the elements of a text of this length, which are characters.
+    pub(super) fn characters(&self, at: usize, length: u64, answers: &mut [Answer]) {
+        for (_, element) in self.places[at].elements.iter().filter(|(index, _)| *index < length) {
             if let Some(leaf) = self.places[*element].leaf {
                 answers[leaf] = Answer::of_kind(Kind::String as usize);
             }
             // A character is a text.
-            self.characters(*element, answers);
+            self.characters(*element, 1, answers);
         }
     }
 

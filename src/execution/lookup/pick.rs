@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::events::Text;
 use super::path_tree::{Answer, ITEM, PathTree};
 use super::plan::Plan;
 use super::{KINDS, KNOWN_ITEMS};
@@ -136,8 +137,10 @@ impl Look<'_> {
             b'{' if self.tree.enters(at, true) => self.bracket(start).and_then(|_| self.object(start, at)),
             b'[' if self.tree.enters(at, false) => self.bracket(start).and_then(|_| self.array(start, at)),
             b'"' if self.tree.enters(at, false) => {
-                self.tree.characters(at, self.answers);
-                self.other(start)
+                let end = self.other(start)?;
+                let length = Text::Written(&self.json[start + 1..end - 1]).length();
+                self.tree.characters(at, length, self.answers);
+                Some(end)
             }
             _ => self.other(start),
         }

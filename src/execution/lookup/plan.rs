@@ -69,6 +69,15 @@ pub(super) struct Ask {
 /// The lists of a question: of which node, and which of its lists.
 type Places = Vec<(String, usize)>;
 
+/// Which lists of a node a question wants.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Wanted<'q> {
+    /// What it received.
+    Input,
+    /// These `main` outputs, or all if there are none.
+    Outputs(&'q [u64]),
+}
+
 impl Plan {
     /// Plans the answers to questions about an execution, in this order. Questions beyond the limits have the outcome
     /// [`Outcome::OverLimit`].
@@ -94,7 +103,7 @@ impl Plan {
         view: &RunsView,
         number: usize,
         question: &'q Question,
-        known: &mut HashMap<(&'q str, bool), Places>,
+        known: &mut HashMap<(&'q str, Wanted<'q>), Places>,
     ) -> Outcome {
         if view.redacted {
             return Outcome::Redacted;
@@ -105,11 +114,11 @@ impl Plan {
         }
         let ran = |name: &str| view.nodes.get(&hold_name(name)).filter(|node| node.starts.runs > 0);
         let Some(node) = ran(&question.node) else { return Outcome::NotRun };
-        let (of, which, is_input) = match &question.of {
-            Of::Input(which) => (&question.node, *which, true),
-            Of::Output { node, which } => (node, *which, false),
+        let (of, which, wanted) = match &question.of {
+            Of::Input(which) => (&question.node, *which, Wanted::Input),
+            Of::Output { node, outputs, which } => (node, *which, Wanted::Outputs(outputs)),
         };
-        if is_input {
+        if wanted == Wanted::Input {
             match node {
                 RanNode { is_too_often: true, .. } => return Outcome::TooOften,
                 RanNode { received, own_input, .. } if received.is_empty() && own_input.is_empty() => {
@@ -120,12 +129,12 @@ impl Plan {
         } else if ran(of).is_none() {
             return Outcome::SourceNotRun;
         }
-        let places = known.entry((of, is_input)).or_insert_with(|| self.places(view, &hold_name(of), is_input));
+        let places = known.entry((of, wanted)).or_insert_with(|| self.places(view, &hold_name(of), wanted));
         self.ask(number, question, which, places)
     }
 
     /// The lists of a node's input, or of its outputs.
-    fn places(&mut self, view: &RunsView, node: &str, is_input: bool) -> Places {
+    fn places(&mut self, view: &RunsView, node: &str, wanted: Wanted<'_>) -> Places {
         let mut places = Vec::new();
         let mut add = |name: &str, of, runs| {
             let Some(RanNode { number, .. }) = view.nodes.get(name) else { return };
@@ -133,8 +142,11 @@ impl Plan {
             places.push((name.to_owned(), plan.lists.len()));
             plan.lists.push(Lists { of, runs, asks: Vec::new() });
         };
-        if !is_input {
-            add(node, ListsOf::Outputs, None);
+        if let Wanted::Outputs(outputs) = wanted {
+            outputs.iter().for_each(|output| add(node, ListsOf::Output(*output), None));
+            if outputs.is_empty() {
+                add(node, ListsOf::Outputs, None);
+            }
         } else if let Some(RanNode { own_input, received, .. }) = view.nodes.get(node) {
             if !own_input.is_empty() {
                 add(node, ListsOf::OwnInput, Some(own_input.clone()));

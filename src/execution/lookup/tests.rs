@@ -11,7 +11,11 @@ fn input(node: &str, which: Which, path: &str) -> Question {
 }
 
 fn output(node: &str, of: &str, which: Which, path: &str) -> Question {
-    Question { node: node.to_owned(), of: Of::Output { node: of.to_owned(), which }, path: path_of(path) }
+    Question {
+        node: node.to_owned(),
+        of: Of::Output { node: of.to_owned(), outputs: Vec::new(), which },
+        path: path_of(path),
+    }
 }
 
 /// Both passes, with a body in pieces and without the filter.

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::execution::compare::ValueDifference;
-use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
-use crate::toolkit::answer::{clipped, is_zero};
+use crate::json::{CUT_NAME_CHARS, shorten};
+use crate::toolkit::answer::{clipped, clipped_both, is_zero};
 
 /// The most characters of each value.
 const VALUE_CHARS: usize = 80;
@@ -30,13 +30,16 @@ impl FirstValue {
     /// With the path cut to `path_chars` characters.
     pub(in crate::tools) fn of(difference: &ValueDifference, path_chars: usize) -> Self {
         let ValueDifference { place, path, values: (this, other) } = difference;
-        let value = |value: &Option<Excerpt>| value.as_ref().map(|value| clipped(value, VALUE_CHARS, &mut 0));
+        let values = match (this, other) {
+            (Some(this), Some(other)) => clipped_both(this, other, VALUE_CHARS, &mut 0).map(Some),
+            _ => [this, other].map(|value| value.as_ref().map(|value| clipped(value, VALUE_CHARS, &mut 0))),
+        };
         Self {
             run: place.run,
             output: place.output,
             item: place.item,
             path: shorten(path, path_chars.min(CUT_NAME_CHARS)),
-            values: [value(this), value(other)],
+            values,
             only: match (this, other) {
                 (Some(_), None) => Some("this"),
                 (None, Some(_)) => Some("other"),

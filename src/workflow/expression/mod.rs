@@ -12,7 +12,7 @@
 //! let text = "=Dear {{ $('Get user').first().json.names[0].trim() }}";
 //! let scanned = scan(text, Syntax::Expression);
 //! let reference = &scanned.references[0];
-//! assert_eq!(reference.origin, Origin::Node { name: "Get user".to_owned(), which: Which::First });
+//! assert_eq!(reference.origin, Origin::Node { name: "Get user".to_owned(), output: None, which: Which::First });
 //! assert_eq!(reference.path, [Step::Name("names".to_owned()), Step::Index(0)]);
 //! assert_eq!(&text[reference.range.clone()], "$('Get user').first().json.names[0]");
 //!
@@ -126,6 +126,8 @@ pub enum Origin {
     Node {
         /// Its name.
         name: String,
+        /// The number of the output, if it is written: `first(1)`, `$items("X", 1)`.
+        output: Option<u64>,
         /// Which of its items.
         which: Which,
     },
@@ -142,7 +144,7 @@ pub enum Which {
     Last,
     /// `all()[2]`, counted from 0.
     At(u64),
-    /// Only known when the code runs: a computed index, `itemMatching(…)`, another output or run.
+    /// Only known when the code runs: a computed index, `itemMatching(…)`, another run.
     Any,
 }
 

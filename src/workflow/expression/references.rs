@@ -155,19 +155,35 @@ impl Finder<'_, '_> {
             Some(Link::Call(has_arguments, behind)) => Some((has_arguments, behind)),
             _ => None,
         };
+        let output = self.output(next + 1);
+        // Whether the arguments name a run, or are computed.
+        let is_of_another_run = |has_arguments: bool| has_arguments && output.is_none_or(|(_, is_alone)| !is_alone);
         let (which, next) = match (method.as_str(), called) {
-            ("item", None) => (Which::Item, next),
-            ("pairedItem", Some((false, behind))) => (Which::Item, behind),
-            ("first", Some((false, behind))) => (Which::First, behind),
-            ("last", Some((false, behind))) => (Which::Last, behind),
-            ("first" | "last" | "itemMatching" | "pairedItem", Some((true, behind))) => (Which::Any, behind),
-            ("all", Some((has_arguments, behind))) => match self.element(behind, has_arguments) {
+            ("item", None) => return self.json(first, next, name, (None, Which::Item)),
+            ("pairedItem", Some((has_arguments, behind))) => {
+                let which = if has_arguments { Which::Any } else { Which::Item };
+                return self.json(first, behind, name, (None, which));
+            }
+            ("itemMatching", Some((_, behind))) => return self.json(first, behind, name, (None, Which::Any)),
+            ("first" | "last", Some((has_arguments, behind))) if is_of_another_run(has_arguments) => {
+                (Which::Any, behind)
+            }
+            ("first", Some((_, behind))) => (Which::First, behind),
+            ("last", Some((_, behind))) => (Which::Last, behind),
+            ("all", Some((has_arguments, behind))) => match self.element(behind, is_of_another_run(has_arguments)) {
                 Some(element) => element,
                 None => return,
             },
             _ => return,
         };
-        self.json(first, next, name, which);
+        self.json(first, next, name, (output.map(|(output, _)| output), which));
+    }
+
+    /// The number of an output as an argument, and whether none follows it.
+    fn output(&self, index: usize) -> Option<(u64, bool)> {
+        let output = self.code.source(index).parse().ok().filter(|_| self.code.kind(index) == Some(Kind::Number))?;
+        let is_alone = self.code.closes(index + 1, ')');
+        (is_alone || self.code.lexeme(index + 1) == Lexeme::Comma).then_some((output, is_alone))
     }
 
     /// An element of a list of items.
@@ -179,9 +195,9 @@ impl Finder<'_, '_> {
         }
     }
 
-    fn json(&mut self, first: usize, index: usize, name: Option<&str>, which: Which) {
+    fn json(&mut self, first: usize, index: usize, name: Option<&str>, (output, which): (Option<u64>, Which)) {
         let Some(next) = self.member(index, "json") else { return };
-        let origin = name.map_or(Origin::Input(which), |name| Origin::Node { name: name.to_owned(), which });
+        let origin = name.map_or(Origin::Input(which), |name| Origin::Node { name: name.to_owned(), output, which });
         self.reference(first, next, origin);
     }
 
@@ -262,8 +278,10 @@ impl Finder<'_, '_> {
                 return;
             }
         };
-        if let Some((which, next)) = self.element(close + 1, has_more) {
-            self.json(index, next, name.as_deref(), which);
+        let output = self.output(index + 4).filter(|_| has_more);
+        let is_of_another_run = has_more && output.is_none_or(|(_, is_alone)| !is_alone);
+        if let Some((which, next)) = self.element(close + 1, is_of_another_run) {
+            self.json(index, next, name.as_deref(), (output.map(|(output, _)| output), which));
         }
     }
 
@@ -282,7 +300,7 @@ impl Finder<'_, '_> {
             }
             _ => return,
         };
-        self.json(index, next, Some(&name), Which::Item);
+        self.json(index, next, Some(&name), (None, Which::Item));
     }
 }
 

@@ -6,7 +6,8 @@ fn references(text: &str) -> Vec<String> {
     let shown = |reference: &Reference| {
         let origin = match &reference.origin {
             Origin::Input(which) => format!("{which:?}"),
-            Origin::Node { name, which } => format!("{name} {which:?}"),
+            Origin::Node { name, output: None, which } => format!("{name} {which:?}"),
+            Origin::Node { name, output: Some(output), which } => format!("{name}[{output}] {which:?}"),
         };
         format!("{origin}: {}{}", written(&reference.path), if reference.takes_length { " (length)" } else { "" })
     };
@@ -70,7 +71,11 @@ fn the_input_and_other_nodes_have_items() {
     refers("$input.all().map(x => x.json.a)", &[]);
     refers("$('X').item.json.a", &["X Item: a"]);
     refers("$('X').last().json.a", &["X Last: a"]);
-    refers("$('X').first(0, 1).json.a", &["X Any: a"]);
+    refers("$('X').first(0, 1).json.a", &["X[0] Any: a"]);
+    refers("$('X').first(1).json.a", &["X[1] First: a"]);
+    refers("$('X').last(1 + i).json.a", &["X Any: a"]);
+    refers("$('X').all(1)[2].json.a", &["X[1] At(2): a"]);
+    refers("$('X').all(1, 0)[2].json.a", &["X[1] Any: a"]);
     refers("$('X').itemMatching(0).json.a", &["X Any: a"]);
     refers("$('X').pairedItem().json.a", &["X Item: a"]);
     refers("$('X').item.binary.a", &[]);
@@ -80,7 +85,8 @@ fn the_input_and_other_nodes_have_items() {
     refers("$node.X.json['a']", &["X Item: a"]);
     refers("$item(0).$node['X'].json.a", &["X Item: a"]);
     refers("$items('X')[0].json.a", &["X At(0): a"]);
-    refers("$items('X', 1)[0].json.a", &["X Any: a"]);
+    refers("$items('X', 1)[0].json.a", &["X[1] At(0): a"]);
+    refers("$items('X', 1, 0)[0].json.a", &["X[1] Any: a"]);
     refers("$items()[0].json.a", &["At(0): a"]);
 }
 

@@ -316,6 +316,9 @@ fn value(random: &mut Random, depth: u64) -> Value {
         1 => json!(random.one_in(2)),
         2 => json!(random.below(5)),
         3 => json!("漢字 é \" text ".repeat(random.index(12))),
+        4 if random.one_in(2) => {
+            json!("a text that ends differently ".repeat(8) + random.pick(&["x", "y", "z, and on"]))
+        }
         4 => json!([]),
         5 => (0..random.below(3)).map(|_| value(random, depth + 1)).collect(),
         _ => {
@@ -486,6 +489,10 @@ fn edited_settings_are_told_with_their_values() {
     let long = parameters(&format!(r#""code":"{}""#, "é".repeat(500)));
     let told_of_long = values(&long, &parameters(r#""code":[]"#), false);
     assert_eq!(told_of_long, [told("parameters.code", "[]", &format!("\"{}…[+380 chars]\"", "é".repeat(120)))]);
+    // The difference is shown wherever it is.
+    let code = |end: &str| parameters(&format!(r#""code":"{}{end}""#, "0123456789".repeat(30)));
+    let ends = |end: &str| format!("\"…{}{end}\"", "0123456789".repeat(3));
+    assert_eq!(values(&code("b;"), &code("a;"), false), [told("parameters.code", &ends("a;"), &ends("b;"))]);
     let header =
         |value: &str| parameters(&format!(r#""headers":[{{"name":"Authorization","value":"{value}"}}],"n":1"#));
     let masked = values(&header("new"), &header("old"), true);

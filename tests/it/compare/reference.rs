@@ -310,9 +310,23 @@ fn different(this: &Settings, other: &Settings) -> Vec<String> {
 fn values(path: &str, this: &Settings, other: &Settings) -> Value {
     let at = |settings: &Settings, place: usize| settings.get(path).and_then(|values| values.get(place)).cloned();
     let first = (0..).find(|place| at(this, *place) != at(other, *place)).unwrap();
+    let text = |settings: &Settings| at(settings, first).and_then(|(_, value)| value.as_str().map(str::to_owned));
+    // Texts that differ later begin 30 characters before that.
+    let from = text(this).zip(text(other)).filter(|(this, other)| {
+        this.chars().take(120).eq(other.chars().take(120)) && this.chars().count() == other.chars().count()
+    });
+    let from = from.map(|(this, other)| {
+        this.chars().zip(other.chars()).position(|(this, other)| this != other).map_or(0, |at| at - 30)
+    });
+    let shorten = |text: &str| match from {
+        Some(from) if from > 0 => {
+            format!("…{}", n8n_lens::json::shorten(&text.chars().skip(from).collect::<String>(), 120))
+        }
+        _ => n8n_lens::json::shorten(text, 120),
+    };
     let shown = |settings: &Settings| {
         if let Some((_, value)) = at(settings, first) {
-            return value.as_str().map_or(value.clone(), |text| n8n_lens::json::shorten(text, 120).into());
+            return value.as_str().map_or(value.clone(), |text| shorten(text).into());
         }
         let below = settings.keys().find(|below| is_below(below, path) && !settings.contains_key(path));
         below.map_or(Value::Null, |below| if below[path.len()..].starts_with('.') { "…{}" } else { "…[]" }.into())

@@ -12,7 +12,7 @@ use crate::execution::compare::{
 };
 use crate::json::{CUT_NAME_CHARS, quoted_name, shorten, shorten_name};
 use crate::toolkit::Locale;
-use crate::toolkit::answer::{Truncated, clipped_json, is_zero, json, success};
+use crate::toolkit::answer::{Truncated, clipped_json_both, is_zero, json, success};
 use crate::units::counted;
 
 /// The answer as it is sent: as many nodes and as many of their paths as fit.
@@ -143,7 +143,7 @@ struct ShownChange {
 struct ShownPath {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<(Box<RawValue>, Box<RawValue>)>,
+    values: Option<[Box<RawValue>; 2]>,
 }
 
 struct Answer<'a> {
@@ -288,10 +288,7 @@ fn shown_change(ChangedNode { name, paths }: &ChangedNode, limits: DifferenceLim
     *cut |= paths_more > 0;
     let shown_paths = paths.iter().take(limits.paths).map(|changed| ShownPath {
         path: shorten(&changed.path, limits.chars),
-        values: changed
-            .values
-            .as_ref()
-            .map(|(old, new)| (clipped_json(old, limits.chars), clipped_json(new, limits.chars))),
+        values: changed.values.as_ref().map(|(old, new)| clipped_json_both(old, new, limits.chars)),
     });
     let shown_paths = shown_paths.collect();
     ShownChange { node_name: shorten_name(name, limits.chars), paths: shown_paths, paths_more: paths_more as u64 }

@@ -8,7 +8,7 @@ use super::TraceRequest;
 use crate::budget::Ladder;
 use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
 use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, quoted_name, shorten, shorten_name};
-use crate::toolkit::answer::{Truncated, clipped, is_zero, json, success};
+use crate::toolkit::answer::{Truncated, clipped, clipped_both, is_zero, json, success};
 use crate::units::counted;
 
 /// The most changes in a step.
@@ -208,15 +208,16 @@ fn changed(old: &Excerpt, new: &Excerpt, limits: StepLimits, left_out: &mut Left
     let (changes, is_partial) = changes(old, new);
     left_out.is_partial |= is_partial;
     let chars = limits.chars.min(CHANGE_CHARS);
-    let mut value = |value: &Excerpt| clipped(value, chars, &mut left_out.clipped);
     let (mut members, mut removed) = (Vec::new(), Vec::new());
     for change in changes.iter().take(CHANGES) {
         match change {
             Change::Added(path, new) => {
-                members.push((format!("+{}", shorten(path, chars)), value(new).get().to_owned()))
+                let value = clipped(new, chars, &mut left_out.clipped);
+                members.push((format!("+{}", shorten(path, chars)), value.get().to_owned()));
             }
             Change::Changed(path, old, new) => {
-                members.push((format!("~{}", shorten(path, chars)), format!("[{},{}]", value(old), value(new))));
+                let [old, new] = clipped_both(old, new, chars, &mut left_out.clipped);
+                members.push((format!("~{}", shorten(path, chars)), format!("[{old},{new}]")));
             }
             Change::Removed(path) => removed.push(shorten(path, chars)),
         }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::questions::{ReferenceQuestion, RequiredNode};
 use super::row::{First, Row};
-use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, Which, is_close, path_text};
+use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, is_close, path_text};
 
 /// With fewer items, a path that none of them has may just be rare.
 const FEW_ITEMS: u64 = 5;
@@ -37,11 +37,12 @@ pub(super) fn finding(
 /// Whether the items that were looked at are surely those that the reference reads, and not only some of them.
 fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) -> bool {
     match asked.question.of {
+        _ if found.items == 1 => true,
+        _ if asked.is_computed => false,
         Of::Input(_) => true,
         Of::Output { .. } if asked.is_paired => received.is_some_and(|received| received >= found.items),
-        Of::Output { which: Which::Any, .. } => true,
         // One item of each run and output.
-        Of::Output { .. } => found.items == 1,
+        Of::Output { .. } => false,
     }
 }
 
@@ -75,7 +76,7 @@ fn looked_up(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
     if asked.is_guarded {
         return None;
     }
-    if found.have < found.items && matches!(asked.question.of, Of::Input(_)) {
+    if found.have < found.items && matches!(asked.question.of, Of::Input(_)) && !asked.is_computed {
         return Some(counted(asked, found, "missingField", "warning", found.first_missing.as_ref()));
     }
     let nulls = found.kinds[NULL];

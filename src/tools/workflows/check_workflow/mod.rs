@@ -5,6 +5,7 @@ mod compared;
 mod findings;
 mod questions;
 mod row;
+mod ways;
 
 use std::sync::Arc;
 
@@ -108,7 +109,7 @@ impl Grounds {
     /// The nodes whose received items are counted, because of them depends which items some references read.
     fn receivers(&self) -> IndexSet<&str> {
         let paired = self.asked.references.iter().filter(|asked| asked.is_paired);
-        paired.filter_map(|asked| asked.receiver.as_deref()).collect()
+        paired.flat_map(|asked| asked.receivers.iter().map(String::as_str)).collect()
     }
 
     /// The questions of all references, then those for the numbers of received items.
@@ -259,8 +260,9 @@ fn prepare(
             "Standard input can be read only once: only the structure was checked. Save the execution to a file and pass the file.",
         ),
         (Some(now), Some(then)) => {
+            let connections = now.connections.clone();
             let nodes = compared(now, &then, &hidden);
-            let asked = questions(&nodes);
+            let asked = questions(&nodes, &connections);
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
         _ => (
@@ -296,9 +298,9 @@ impl Report {
         let all = &asked.references;
         let (found, received) = found.split_at(all.len().min(found.len()));
         let receivers = grounds.receivers();
-        let received_by = |asked: &ReferenceQuestion| {
-            receivers.get_index_of(asked.receiver.as_deref()?).and_then(|at| received.get(at)).map(|found| found.items)
-        };
+        let received_by = |node: &String| received.get(receivers.get_index_of(node.as_str())?).map(|found| found.items);
+        // As many as the fewest on the way.
+        let received_by = |asked: &ReferenceQuestion| asked.receivers.iter().filter_map(received_by).min();
         let of_items =
             all.iter().zip(found).filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
         let did_not_run = |asked: &&RequiredNode| runs.runs_of(&asked.asking) > 0 && runs.runs_of(&asked.output) == 0;

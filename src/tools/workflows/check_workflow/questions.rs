@@ -1,11 +1,14 @@
 //! The references in a workflow's expressions, as questions about the items of an execution.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::compared::CheckedNode;
+use super::ways::{Connected, Ways};
 use crate::execution::lookup::{self, Of, Question};
+use crate::workflow::connections::Connection;
 use crate::workflow::expression::{
     Access, NodeName, Origin, ParameterText, Reference, Scanned, Step, Syntax, Which, scan,
 };
@@ -31,8 +34,10 @@ pub(super) struct ReferenceQuestion {
     pub is_guarded: bool,
     /// Whether it reads only items that the current ones came from.
     pub is_paired: bool,
-    /// The name, in the execution, of the node that received the current items.
-    pub receiver: Option<String>,
+    /// Whether only running the code shows which item it reads.
+    pub is_computed: bool,
+    /// The names, in the execution, of the nodes that received the current items, or what those came from.
+    pub receivers: Vec<String>,
     pub question: Question,
 }
 
@@ -69,14 +74,16 @@ const EVALUATED_ONCE: [&str; 10] = [
 ];
 
 /// All references that can be looked up, and all nodes that must have run.
-pub(super) fn questions(nodes: &[CheckedNode]) -> Questions {
+pub(super) fn questions(nodes: &[CheckedNode], connections: &[Connection]) -> Questions {
+    let connected = Connected::new(connections);
     let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
     let mut asked = Questions::default();
     for node in nodes {
+        let ways = LazyCell::new(|| connected.ways(&node.node.name));
         for text in &node.node.texts {
             let Some(syntax) = text.syntax else { continue };
             let scanned = scan(&text.text, syntax);
-            let of_text = OfText { node, text, scanned: &scanned, by_name: &by_name };
+            let of_text = OfText { node, text, scanned: &scanned, by_name: &by_name, ways: &|| &*ways };
             asked.references.extend(scanned.references.iter().filter_map(|reference| of_text.reference(reference)));
             asked.nodes.extend(scanned.names.iter().filter_map(|name| of_text.node(name)));
         }
@@ -90,6 +97,8 @@ struct OfText<'a> {
     text: &'a ParameterText,
     scanned: &'a Scanned,
     by_name: &'a HashMap<&'a str, &'a CheckedNode>,
+    /// The ways to the node.
+    ways: &'a dyn Fn() -> &'a Ways<'a>,
 }
 
 impl OfText<'_> {
@@ -99,7 +108,7 @@ impl OfText<'_> {
             return None;
         }
         let receiver = self.receiver();
-        let (asking, of, is_paired) = match &reference.origin {
+        let (asking, of) = match &reference.origin {
             // Code that runs once has no current item.
             Origin::Input(Which::Item) if runs_once(parsed) && self.text.syntax == Some(Syntax::Code) => return None,
             Origin::Input(which) => {
@@ -108,12 +117,16 @@ impl OfText<'_> {
                     Which::Item if is_evaluated_once(self.node, &self.text.pointer) => Which::First,
                     which => *which,
                 };
-                (receiver.ran_as.clone()?, Of::Input(of_which(which)), false)
+                (receiver.ran_as.clone()?, Of::Input(of_which(which)))
             }
-            Origin::Node { name, which } => {
-                let output = self.by_name.get(name.as_str())?.output_as.clone()?;
-                (self.asking()?, Of::Output { node: output, which: of_which(*which) }, *which == Which::Item)
+            Origin::Node { name, output, which } => {
+                let node = self.by_name.get(name.as_str())?.output_as.clone()?;
+                let outputs = output.map_or_else(|| self.outputs(name, *which), |output| vec![output]);
+                (self.asking()?, Of::Output { node, outputs, which: of_which(*which) })
             }
+        };
+        let which = match &reference.origin {
+            Origin::Node { which, .. } | Origin::Input(which) => *which,
         };
         Some(ReferenceQuestion {
             node: parsed.name.clone(),
@@ -122,8 +135,9 @@ impl OfText<'_> {
             is_guarded: reference.is_guarded
                 || is_test(parsed, &self.text.pointer)
                 || is_tested_beside(parsed, &self.text.pointer, reference),
-            is_paired,
-            receiver: receiver.and_then(|receiver| receiver.ran_as.clone()),
+            is_paired: which == Which::Item && matches!(of, Of::Output { .. }),
+            is_computed: which == Which::Any,
+            receivers: self.receivers(&reference.origin),
             question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
         })
     }
@@ -151,6 +165,28 @@ impl OfText<'_> {
             asking: self.asking()?,
             output,
         })
+    }
+
+    /// The outputs of a node that a reference can read; none if that is not known.
+    fn outputs(&self, name: &str, which: Which) -> Vec<u64> {
+        // What leads to a sub-node is not what leads to the node that uses it.
+        if self.node.root.is_some() {
+            return Vec::new();
+        }
+        match which {
+            Which::First | Which::Last | Which::At(_) => (self.ways)().nearest_outputs(name),
+            Which::Item | Which::Any => (self.ways)().outputs(name),
+        }
+    }
+
+    /// The nodes that received what the items of a reference became on their way to the current node, and this node.
+    fn receivers(&self, origin: &Origin) -> Vec<String> {
+        let between = match origin {
+            Origin::Node { name, which: Which::Item, .. } if self.node.root.is_none() => (self.ways)().after(name),
+            _ => &[],
+        };
+        let between = between.iter().filter_map(|name| self.by_name.get(name).copied());
+        self.receiver().into_iter().chain(between).filter_map(|node| node.ran_as.clone()).collect()
     }
 
     /// The node whose input `$json` is an item of.
