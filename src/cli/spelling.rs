@@ -137,6 +137,12 @@ impl Spelling {
                 let texts = arguments.get_many::<String>(name).into_iter().flatten().cloned();
                 match kind {
                     Kind::Texts => texts.collect(),
+                    Kind::Object | Kind::Objects | Kind::List => {
+                        let text = texts.collect::<String>();
+                        // Anything else is refused by the tool, or is the path of a document.
+                        let json = serde_json::from_str(&text).ok();
+                        json.filter(|json: &Value| json.is_object() || json.is_array()).unwrap_or(text.into())
+                    }
                     _ => texts.collect::<Vec<_>>().join(" ").into(),
                 }
             }

@@ -105,6 +105,7 @@ mod inflow;
 mod inputs;
 mod items;
 pub mod kind;
+mod leaves;
 pub mod lookup;
 pub mod node;
 pub mod node_runs;

@@ -113,6 +113,17 @@ fn an_agent_sees_what_each_node_did() {
 }
 
 #[test]
+fn without_data_it_is_not_known_what_did_not_run() {
+    let mut body = execution();
+    assert!(described(&body, &[])["notRun"].is_array());
+    let result = body["data"]["resultData"].take();
+    body["data"] = json!({"resultData": {"lastNodeExecuted": result["lastNodeExecuted"]}});
+    body["dataTooLargeToDisplay"] = json!(true);
+    let described = described(&body, &[]);
+    assert!(described["notRun"].is_null() && !described["notes"][0].as_str().unwrap().is_empty(), "{described}");
+}
+
+#[test]
 fn splits_name_causes_and_hardly_anything_else() {
     let (_n8n, mut client) = serving(&execution(), &[]);
     let fields = client.call("get_execution_fields", json!({"id": "7"})).unwrap();

@@ -201,6 +201,9 @@ fn json_that_is_not_an_execution() {
     let said = error_of(|_| Reply::json(200, r#"{"message":"hello"}"#));
     assert!(said.contains("not an n8n execution"), "{said}");
     assert!(error_of(|_| Reply::json(200, "[1,2]")).contains("not an n8n execution"));
+    // The form in which n8n's own editor receives an execution.
+    let wrapped = [b"{\"data\":", &body()[..], b"}"].concat();
+    assert!(error_of(move |_| Reply::json(200, wrapped.clone())).contains("not an n8n execution"));
     assert!(error_of(|_| Reply::json(200, "")).contains("ends early at byte 0"));
 }
 

@@ -335,6 +335,22 @@ fn a_node_or_run_that_does_not_exist_is_refused() {
 }
 
 #[test]
+fn a_path_that_begins_in_json_may_be_one_of_a_member_with_this_name() {
+    let item =
+        |n: u64| json!({"json": {"id": n, "json": {"city": if n % 3 == 0 { "Ulm" } else { "Bonn" }, "id": "x"}}});
+    let (_n8n, mut client) = serving(&execution(&(0..30).map(item).collect::<Vec<_>>()), &[]);
+    let mut paths = |arguments: Value| {
+        let mut arguments = arguments;
+        (arguments["id"], arguments["nodeName"]) = (json!("7"), json!("Orders"));
+        data(&client.call("get_execution_fields", arguments).unwrap())
+    };
+    assert_eq!(paths(json!({"path": "json.city"}))["fields"][0]["values"], json!([["Ulm", 10], ["Bonn", 20]]));
+    assert_eq!(paths(json!({"path": "json.id"}))["fields"][0]["type"], "number", "the field of the item itself");
+    let by = paths(json!({"path": "id", "by": "json.city"}));
+    assert_eq!(by["by"]["rows"].as_array().or(by["rows"].as_array()).map(Vec::len), Some(2), "{by}");
+}
+
+#[test]
 fn secrets_are_masked_and_paths_are_bounded() {
     let item = |n: usize| {
         let mut json: serde_json::Map<_, _> = (0..410).map(|at| (format!("a{at}"), json!(n))).collect();

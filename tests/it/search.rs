@@ -161,7 +161,10 @@ fn data(answer: &str) -> Value {
 
 #[test]
 fn an_agent_finds_a_value_over_mcp_rest_and_on_the_command_line() {
-    let body = items(&[json!({"json": {"to": "Ann"}}), json!({"json": {"lines": [{"rate": 0.07}, {"rate": "0.7"}]}})]);
+    let body = items(&[
+        json!({"json": {"to": "Ann"}}),
+        json!({"json": {"to": "Bob", "lines": [{"rate": 0.07}, {"rate": "0.7"}]}}),
+    ]);
     let (n8n, mut client) = serving(&body, &[]);
     let question = json!({"id": "7", "path": "rate", "is": "string"});
     let answer = client.call("search_execution", question.clone()).unwrap();
@@ -177,6 +180,13 @@ fn an_agent_finds_a_value_over_mcp_rest_and_on_the_command_line() {
     let file = file.path().to_str().unwrap();
     let output = command(&["search", file, "--path", "lines[].rate", "--is", "string"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), answer);
+    let also = r#"{"path": "to", "equals": "Bob"}"#;
+    let output =
+        command(&["search", file, "--path", "lines[].rate", "--is", "string", "--where", also]).output().unwrap();
+    assert_eq!(data(&String::from_utf8(output.stdout).unwrap())["total"], 1);
+    let output = command(&["search", file, "0.7", "--where", "rate"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("Option --where is a string; it must be an object."), "{said}");
 }
 
 #[test]

@@ -2,16 +2,12 @@
 //! the beginnings of their values.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use indexmap::IndexMap;
 
-use crate::execution::values::Path;
+use crate::execution::leaves::{CONTAINER, Leaf, SCALAR, STRING, each_leaf};
 use crate::execution::workflow::STICKY_NOTE;
-use crate::json::{
-    Cursor, Detail, Element, Keep, Members, ReadError, Visitor, WALKED_LEVELS, Written, cut_name, members, shorten,
-    walk,
-};
+use crate::json::{Cursor, Detail, Element, Keep, Members, ReadError, cut_name, members, shorten};
 use crate::secrets::{REDACTED, redact};
 
 /// Members of a node that do not affect what it does.
@@ -224,16 +220,6 @@ fn unmasked(json: &[u8]) -> HashSet<u64> {
     hashes
 }
 
-/// A value that is not a container, or an empty container.
-struct Leaf<'a> {
-    path: &'a str,
-    kind: u8,
-    /// The text of a string, else JSON.
-    bytes: &'a [u8],
-    /// A fingerprint of the value, its path and its places in arrays.
-    hash: u64,
-}
-
 impl Leaf<'_> {
     fn string(&self) -> Option<&str> {
         (self.kind == STRING).then(|| std::str::from_utf8(self.bytes).unwrap_or_default())
@@ -261,74 +247,7 @@ impl Leaf<'_> {
     }
 }
 
-/// Passes to `each` every value that is not a container, or an empty container.
+/// Passes to `each` every value of a workflow that is not a container, or an empty container.
 fn leaves(json: &[u8], each: impl FnMut(Leaf<'_>)) -> Result<(), ReadError> {
-    let mut walker = Walker { path: Path::default(), places: Vec::new(), each };
-    walker.path.begin("");
-    walk(json, &mut walker).map_err(|kind| ReadError::Syntax(format!("{kind} in the workflow")))
-}
-
-struct Walker<E> {
-    path: Path,
-    /// The index of the next element of each open container; `None` for an object.
-    places: Vec<Option<u64>>,
-    each: E,
-}
-
-impl<E: FnMut(Leaf<'_>)> Walker<E> {
-    fn leaf(&mut self, kind: u8, bytes: &[u8]) {
-        let path = self.path.as_str();
-        let hash = hash(&(path, &self.places, kind, bytes));
-        (self.each)(Leaf { path, kind, bytes, hash });
-    }
-
-    /// The next element of the array follows.
-    fn advance(&mut self) {
-        if let Some(Some(place)) = self.places.last_mut() {
-            *place += 1;
-        }
-    }
-}
-
-const SCALAR: u8 = 0;
-const STRING: u8 = 1;
-const CONTAINER: u8 = 2;
-
-impl<E: FnMut(Leaf<'_>)> Visitor for Walker<E> {
-    fn open(&mut self, object: bool) {
-        self.path.open(object);
-        self.places.push((!object).then_some(0));
-    }
-
-    fn name(&mut self, name: Written<'_>) {
-        self.path.name(name);
-    }
-
-    fn string(&mut self, text: Written<'_>) {
-        let text = text.text();
-        self.leaf(STRING, text.as_bytes());
-        self.advance();
-    }
-
-    fn scalar(&mut self, json: Written<'_>) {
-        self.leaf(SCALAR, json.bytes);
-        self.advance();
-    }
-
-    fn close(&mut self, parts: u64, json: &[u8]) {
-        self.path.close();
-        self.places.pop();
-        // The parts of a container that is nested too deep were not visited.
-        if parts == 0 || self.places.len() == WALKED_LEVELS {
-            let json: Vec<_> = json.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-            self.leaf(CONTAINER, &json);
-        }
-        self.advance();
-    }
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+    each_leaf(json, each).map_err(|kind| ReadError::Syntax(format!("{kind} in the workflow")))
 }

@@ -53,7 +53,8 @@ pub struct Description {
     pub summary: Summary,
     /// What else is known of each of its nodes, by name.
     pub nodes: IndexMap<String, DescribedNode>,
-    /// The nodes of the workflow that did not run and were not switched off, in the order of the workflow.
+    /// The nodes of the workflow that did not run and were not switched off, in the order of the workflow. None if there is no
+    /// data of any node.
     pub not_run: Vec<String>,
     /// Whether the descriptions of some nodes' items did not fit.
     pub is_partial: bool,
@@ -87,7 +88,10 @@ impl Projection for DescribeProjection {
                 node.redact();
             }
         }
-        let not_run = settings.into_iter().filter(|(_, node)| !node.disabled).map(|(name, _)| name).collect();
+        // Without data of any node, it is not known which ran.
+        let is_known = !nodes.is_empty();
+        let not_run =
+            settings.into_iter().filter(|(_, node)| is_known && !node.disabled).map(|(name, _)| name).collect();
         let End { is_partial, too_large, has_more_paths } = end;
         Ok(Description { summary, nodes, not_run, is_partial, too_large, has_more_paths })
     }

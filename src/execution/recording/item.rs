@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::hash::{JsonHash, chained};
-use crate::json::{Cursor, ReadError};
+use crate::execution::leaves::fingerprint;
+use crate::json::{Cursor, FaultKind, ReadError};
 
 /// What is held of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +86,12 @@ pub(super) fn read(text: &str, keep: &mut dyn Write) -> io::Result<ItemHashes> {
     hashes.json = json.finish();
     hashes.is_replaced = text.contains('\u{fffd}');
     Ok(hashes)
+}
+
+/// The hash of an item by what its `json` says.
+pub(super) fn by_value(text: &str) -> Result<ItemHashes, FaultKind> {
+    let json = Parts::of(text).json.map_or("{}", RawValue::get);
+    Ok(ItemHashes { json: fingerprint(json.as_bytes())?, ..ItemHashes::default() })
 }
 
 impl ItemHashes {

@@ -149,6 +149,8 @@ pub(super) struct DataHead {
     /// The node that n8n executed, or was to execute next, when it stored the data.
     pub current_node: Option<String>,
     pub result: ResultData,
+    /// Whether there was any.
+    pub has_result: bool,
 }
 
 /// The member `data.resultData` without the runs.
@@ -204,11 +206,9 @@ pub(super) fn read<'t, O: RunObserver, W: Default>(
     let header = Header::default();
     let runs = observer(&header);
     let mut execution = Execution { header, data: DataHead::default(), runs, workflow: W::default() };
-    let mut has_data = false;
     cursor.object(|cursor, member| {
         match member {
             "data" if cursor.at_object()? => {
-                has_data = true;
                 (execution.data, execution.runs) = read_data(cursor, || observer(&execution.header))?;
             }
             "workflowData" => execution.workflow = read_workflow(cursor)?,
@@ -218,7 +218,7 @@ pub(super) fn read<'t, O: RunObserver, W: Default>(
         Ok(())
     })?;
     cursor.finish()?;
-    if execution.header.id.is_none() && execution.header.status.is_none() && !has_data {
+    if execution.header.id.is_none() && execution.header.status.is_none() && !execution.data.has_result {
         return Err(Error::NotAnExecution);
     }
     Ok(execution)
@@ -235,7 +235,10 @@ pub(super) fn read_data<O: RunObserver>(
             "redactionInfo" => data.redacted = member(cursor, "isRedacted", Cursor::is_true)?,
             "parentExecution" => data.parent = Parent::read_object(cursor)?,
             "executionData" => data.current_node = read_current_node(cursor)?,
-            "resultData" => (data.result, runs) = read_result(cursor, &observer)?,
+            "resultData" => {
+                data.has_result = true;
+                (data.result, runs) = read_result(cursor, &observer)?;
+            }
             _ => cursor.skip()?,
         }
         Ok(())

@@ -103,7 +103,7 @@ async fn values_of(
     progress: &Progress,
 ) -> Result<Vec<ValueDifference>, Error> {
     let source = context.executions();
-    let hashes = RecordingProjection::of_items();
+    let hashes = RecordingProjection::of_values();
     let one = source.read(this, &hashes, progress).await?.view?;
     let another = source.read(other, &hashes, progress).await?.view?;
     let places = first_places(&one, &another, Some);

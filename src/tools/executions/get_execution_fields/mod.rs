@@ -5,9 +5,10 @@ mod answer;
 use std::sync::Arc;
 
 use super::not_found::{check_node, no_run};
-use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
-use crate::execution::fields::{FieldsProjection, FieldsView};
+use super::{ExecutionRequest, ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Source, execution};
+use crate::execution::fields::{By, ByView, FieldsProjection, FieldsView};
 use crate::execution::search::PathEnd;
+use crate::json::Projection;
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Flag, Id, Index, Locale, Text, arguments};
@@ -56,24 +57,60 @@ impl ToolCall for GetExecutionFields {
                 "needs 'nodeName' and 'path': it shows the values of 'path' for each value of 'by'.",
             ));
         }
-        let path = |path: String| PathEnd::new(&path).as_str().to_owned();
         let execution = execution(self.id, self.ignore_data_size_limit);
-        let request = FieldsRequest {
-            projection: FieldsProjection {
-                node: self.node_name,
-                run: self.run_index,
-                output: self.output_index,
-                below: self.path.map(path),
-                by: self.by.map(path),
-                redacts: context.redact,
-            },
-            max_tokens: self.max_tokens - MARK_TOKENS,
-            locale: context.locale,
+        let request = |begin: &str| {
+            let path = |path: &String| PathEnd::new(&format!("{begin}{path}")).as_str().to_owned();
+            FieldsRequest {
+                projection: FieldsProjection {
+                    node: self.node_name.clone(),
+                    run: self.run_index,
+                    output: self.output_index,
+                    below: self.path.as_ref().map(path),
+                    by: self.by.as_ref().map(path),
+                    redacts: context.redact,
+                },
+                max_tokens: self.max_tokens - MARK_TOKENS,
+                locale: context.locale,
+            }
         };
-        let projection = request.projection.clone();
-        let compose = move |view, id: Option<&str>| answer(&view, id, &request);
-        context.executions().answer(&execution, projection, &progress, compose).await
+        let executions = context.executions();
+        let (is_empty, answer) = ask(&executions, &execution, request(""), &progress).await?;
+        // `json.id` usually means `id`, but items can also have a member with the name `json`.
+        let begins_in_json = |path: &Option<String>| path.as_ref().is_some_and(|path| path.starts_with("json."));
+        if is_empty
+            && (begins_in_json(&self.path) || begins_in_json(&self.by))
+            && !executions.is_read_once(&execution.id)
+        {
+            return Ok(ask(&executions, &execution, request("json."), &progress).await?.1);
+        }
+        Ok(answer)
     }
+}
+
+/// Whether no item has both paths.
+fn lacks_a_path(by: &ByView) -> bool {
+    by.rows.iter().all(|row| row.by == By::Missing || row.field.present == 0)
+}
+
+/// Whether the items have none of the requested paths, and the answer as it is sent.
+async fn ask(
+    executions: &Source,
+    execution: &ExecutionRequest,
+    request: FieldsRequest,
+    progress: &Progress,
+) -> Result<(bool, String), Error> {
+    let id = executions.own_id(&execution.id);
+    let compose = {
+        let request = request.clone();
+        move |view: Result<FieldsView, crate::execution::Error>| {
+            let view = view?;
+            let is_empty = view.fields.is_empty() && view.by.as_ref().is_none_or(lacks_a_path);
+            Ok::<_, Error>((is_empty, answer(&view, id.as_deref(), &request)?))
+        }
+    };
+    let read = executions.read(execution, &request.projection.map(compose), progress).await?;
+    let (is_empty, answer) = read.view?;
+    Ok((is_empty, read.origin.mark(answer)))
 }
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
