@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::expression::{apply, rename};
 use super::parsed::ParsedNode;
 
 /// The members that decide what a node outputs, in addition to its parameters.
@@ -22,16 +23,35 @@ pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode, beside: &[Parse
     by_id.or_else(|| nodes.iter().filter(has_name).find(is_new))
 }
 
-/// Whether a node that ran as `then` returns the same for the same items as `now`.
-pub fn does_the_same(now: &ParsedNode, then: &ParsedNode) -> bool {
+/// Whether a node that ran as `then` returns the same for the same items as `now`, after other nodes were `renamed`: their names
+/// then and now.
+pub fn does_the_same(now: &ParsedNode, then: &ParsedNode, renamed: &[(&str, &str)]) -> bool {
     let parameters = |node: &ParsedNode| Value::Object(node.parameters.clone());
     let written = |node: &ParsedNode| node.raw("parameters").map(|parameters| parameters.get().to_owned());
     agree(now, then, &DECIDES)
         && match now.is_read && then.is_read {
-            true => ran_with(&parameters(now), &parameters(then)),
+            true => {
+                let now = parameters(now);
+                // Most nodes name none that was renamed.
+                ran_with(&now, &parameters(then)) || (!renamed.is_empty() && ran_with(&now, &with_names(then, renamed)))
+            }
             // Parameters that could not be read.
             false => written(now) == written(then),
         }
+}
+
+/// The parameters of a node in which other nodes have their new names.
+fn with_names(node: &ParsedNode, renamed: &[(&str, &str)]) -> Value {
+    let mut parameters = Value::Object(node.parameters.clone());
+    for text in &node.texts {
+        let (Some(syntax), Some(value)) = (text.syntax, parameters.pointer_mut(&text.pointer)) else { continue };
+        let follow = |text: String, (old, new): &(&str, &str)| apply(&text, &rename(&text, syntax, old, new));
+        let edited = renamed.iter().fold(text.text.clone(), follow);
+        if edited != text.text {
+            *value = edited.into();
+        }
+    }
+    parameters
 }
 
 /// Whether a node goes on after an error as it did.
@@ -146,14 +166,25 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_names_a_renamed_one_does_the_same() {
+        let node = |code: &str| {
+            let text = json!({"nodes": [{"name": "A", "type": "n8n-nodes-base.code", "parameters": {"jsCode": code}}]});
+            Parsed::of(&Document::parse(text.to_string().as_bytes()).unwrap()).unwrap().nodes.remove(0)
+        };
+        let (then, now) = (node("return $('Get').all()"), node("return $('Get it').all()"));
+        assert!(does_the_same(&now, &then, &[("Get", "Get it")]) && !does_the_same(&now, &then, &[]));
+        assert!(!does_the_same(&node("return $('Other').all()"), &then, &[("Get", "Get it")]));
+    }
+
+    #[test]
     fn parameters_that_cannot_be_read_are_compared_as_they_are_written() {
         let node = |parameters: &str| {
             let text = format!(r#"{{"nodes": [{{"name": "A", "parameters": {parameters}}}]}}"#);
             Parsed::of(&Document::parse(text.as_bytes()).unwrap()).unwrap().nodes.remove(0)
         };
         let (one, other) = (r#"{"url": "a", "n": 1e400}"#, r#"{"url": "b", "n": 1e400}"#);
-        assert!(does_the_same(&node(one), &node(one)));
-        assert!(!does_the_same(&node(one), &node(other)) && !does_the_same(&node(one), &node("{}")));
+        assert!(does_the_same(&node(one), &node(one), &[]));
+        assert!(!does_the_same(&node(one), &node(other), &[]) && !does_the_same(&node(one), &node("{}"), &[]));
     }
 
     #[test]

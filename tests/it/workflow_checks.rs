@@ -410,6 +410,11 @@ fn a_draft_is_checked_before_and_after_an_edit() {
     // A renamed node is the same node; its items have no such path either.
     let after = call(&mut client, "check_workflow", ask.clone());
     assert_eq!(after["data"]["problems"][0]["reference"], "$json.warehouse.type", "{after}");
+    // Neither is a node another one that names it.
+    let names = json!({"type": "setNodeParameter", "nodeName": "Main warehouse", "path": at, "value": "={{ $('Tickets').item.json.warehouse.typ }}"});
+    call(&mut client, "edit_workflow", json!({"workflowId": "w", "operations": [names]}));
+    let after = call(&mut client, "check_workflow", ask.clone());
+    assert_eq!(after["data"]["problems"][0]["reference"], "$('Tickets').item.json.warehouse.typ", "{after}");
     // The future output of a changed node is unknown.
     let change = json!({"type": "setNodeParameter", "nodeName": "Tickets", "path": "/changed", "value": true});
     call(&mut client, "edit_workflow", json!({"workflowId": "w", "operations": [change]}));

@@ -237,7 +237,7 @@ impl Revisions {
         let wires_then = subs_then.iter().map(|one| wire(Some(&one.source), Some(&one.target), one)).collect();
         let is_other = |name: &str| {
             let both = (self.now.node(name), self.name_then(name).and_then(|name| self.ran.node(name)));
-            matches!(both, (Some(node), Some(old)) if !does_the_same(node, old) || !goes_on_the_same(node, old))
+            matches!(both, (Some(node), Some(old)) if !does_the_same(node, old, &[]) || !goes_on_the_same(node, old))
         };
         wires != wires_then || is_other(now) || subs.iter().any(|one| is_other(&one.source))
     }
@@ -290,7 +290,7 @@ fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
     let is_changed = |node: &&ParsedNode| match same_node(&then.nodes, node, &now.nodes) {
         Some(old) => {
             old.name != node.name
-                || !does_the_same(node, old)
+                || !does_the_same(node, old, &[])
                 || !goes_on_the_same(node, old)
                 || feeds(now, node, then) != feeds(then, old, then)
         }

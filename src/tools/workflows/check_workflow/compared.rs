@@ -98,9 +98,11 @@ fn feeds_then(then: &Parsed, node: &ParsedNode) -> BTreeSet<(String, usize, usiz
 
 /// The nodes whose recorded output no longer holds: new or changed ones, and all nodes after them.
 fn stale(now: &Parsed, then: &Parsed, before: &Before<'_>) -> HashSet<String> {
+    let renamed: Vec<_> = before.iter().map(|(name, old)| (old.name.as_str(), name.as_str())).collect();
+    let renamed: Vec<_> = renamed.into_iter().filter(|(old, new)| old != new).collect();
     let is_changed = |node: &&ParsedNode| {
         let Some(old) = before.get(&node.name) else { return true };
-        feeds(now, &node.name, before) != feeds_then(then, old) || !does_the_same(node, old)
+        feeds(now, &node.name, before) != feeds_then(then, old) || !does_the_same(node, old, &renamed)
     };
     let mut stale: HashSet<String> = now.nodes.iter().filter(is_changed).map(|node| node.name.clone()).collect();
     let mut open: Vec<String> = stale.iter().cloned().collect();

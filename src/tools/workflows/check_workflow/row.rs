@@ -83,6 +83,19 @@ impl Row {
         (self.rule, &self.node_name, self.reference.as_deref(), self.detail.as_deref())
     }
 
+    /// Says the same of a node that was renamed, also in a connection: `From[main:0] -> Other[main:0]`.
+    pub(in crate::tools) fn rename(&mut self, from: &str, to: &str) {
+        if self.node_name == from {
+            to.clone_into(&mut self.node_name);
+        }
+        let Some((source, target)) = self.detail.as_ref().and_then(|detail| detail.split_once(" -> ")) else { return };
+        let renamed = |end: &str| match end.strip_prefix(from).filter(|port| port.starts_with('[')) {
+            Some(port) => format!("{to}{port}"),
+            None => end.to_owned(),
+        };
+        self.detail = Some(format!("{} -> {}", renamed(source), renamed(target)));
+    }
+
     /// The same row, with texts cut to `chars` characters.
     pub(in crate::tools) fn clipped(mut self) -> Self {
         self.node_name = shorten(&self.node_name, CUT_NAME_CHARS);
@@ -104,4 +117,17 @@ impl From<Problem> for Row {
 
 fn is_one(times: &usize) -> bool {
     *times == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_follows_a_renamed_node() {
+        let mut row = Row { detail: Some("A[main:0] -> C[main:0]".to_owned()), ..Row::new("noSuchNode", "error", "A") };
+        row.rename("A", "A 2");
+        row.rename("C[main:0", "X");
+        assert_eq!((row.node_name.as_str(), row.detail.as_deref()), ("A 2", Some("A 2[main:0] -> C[main:0]")));
+    }
 }

@@ -168,13 +168,9 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
 /// The structural problems that the edit introduced, and how many there were before.
 fn problems(found: &Found, changes: &[Changed]) -> (Vec<Row>, usize) {
     let [mut before, after] = found.wait().map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>());
-    for row in &mut before {
-        for changed in changes {
-            match changed {
-                Changed::Renamed { from, to, .. } if row.node_name == *from => row.node_name.clone_from(to),
-                _ => {}
-            }
-        }
+    for changed in changes {
+        let Changed::Renamed { from, to, .. } = changed else { continue };
+        before.iter_mut().for_each(|row| row.rename(from, to));
     }
     let total = after.len();
     let known: HashSet<_> = before.iter().map(Row::statement).collect();
