@@ -221,6 +221,8 @@ fn what_is_provided_for_is_no_problem() {
         (code(&format!("const v = {next}\nif (v) return []")), &lines, None),
         (set_to("={{ $json.line2 }}"), &lines, Some("$json.line2")),
         (set_to("={{ $json.line2 ?? '' }}"), &lines, None),
+        (set_to("={{ [$json.line1, $json.line2].filter(Boolean).join() }}"), &lines, None),
+        (set_to("={{ ({...$json.address, a: $json.city}) }}"), &lines, Some("$json.city")),
         (set_to("={{ $json.lien1 ?? '' }}"), &lines, Some("$json.lien1")),
         (set_to("={{ $json.customer?.name ?? 'Guest' }}"), &product, None),
         (set_to("={{ $json.prodcut?.name ?? 'Guest' }}"), &product, Some("$json.prodcut?.name")),
