@@ -59,13 +59,9 @@ enum Enclosed {
 
 impl Enclosed {
     fn by(code: &Code<'_>, open: usize, around: Self) -> Self {
-        let function = |object: &str, name: &str| {
-            let at = |distance: usize| code.source(open.wrapping_sub(distance));
-            at(1) == name && at(3) == object && code.lexeme(open.wrapping_sub(2)) == Lexeme::Dot
-        };
         match code.kind(open) {
-            Some(Kind::Open(Bracket::Call)) if function("JSON", "stringify") => Self::Json,
-            Some(Kind::Open(Bracket::Call)) if function("Object", "assign") => Self::Assigned,
+            _ if code.calls(open, "JSON", "stringify") => Self::Json,
+            _ if code.calls(open, "Object", "assign") => Self::Assigned,
             Some(Kind::Open(Bracket::Object | Bracket::Block)) => match around {
                 Self::Json | Self::JsonObject => Self::JsonObject,
                 _ => Self::Object,
@@ -116,11 +112,15 @@ fn asks_for_value(code: &Code<'_>, open: usize, references: &[Reference], declar
 }
 
 /// The token after a reference, and the members and indexes that follow it, that begins with this token.
-fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
+pub(super) fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
     let start = code.token(first)?.start();
     let at = references.binary_search_by_key(&start, |reference| reference.range.start).ok()?;
     let end = references[at].range.end;
-    let mut next = first + code.list()[first..].partition_point(|token| token.end() <= end);
+    members(code, first + code.list()[first..].partition_point(|token| token.end() <= end))
+}
+
+/// The token after the members and indexes that begin with this one.
+pub(super) fn members(code: &Code<'_>, mut next: usize) -> Option<usize> {
     loop {
         match code.kind(next) {
             Some(Kind::Sign) if code.lexeme(next) == Lexeme::Dot => next += 2,
@@ -131,7 +131,7 @@ fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usiz
 }
 
 /// The name of the variable whose declaration begins with this token, if its value is a reference: `const name = $json.name`.
-fn declared<'a>(code: &Code<'a>, index: usize, references: &[Reference]) -> Option<&'a str> {
+pub(super) fn declared<'a>(code: &Code<'a>, index: usize, references: &[Reference]) -> Option<&'a str> {
     let is_declaration = code.lexeme(index) == Lexeme::Declaration && code.lexeme(index + 2) == Lexeme::Assign;
     let end = if is_declaration { reads(code, index + 3, references)? } else { return None };
     let ends =

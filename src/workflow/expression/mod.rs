@@ -33,6 +33,7 @@ mod rename;
 mod strings;
 mod syntax;
 mod token;
+mod writes;
 
 use std::cell::LazyCell;
 use std::ops::Range;
@@ -116,6 +117,9 @@ pub struct Reference {
     pub is_guarded: bool,
     /// Whether nothing is read: a value is assigned to it, or it is deleted.
     pub is_written: bool,
+    /// Whether the code may have set the field itself before it reads it: it assigns to a field of that name, changes what
+    /// contains it, or the variable is not n8n's.
+    pub is_set_here: bool,
 }
 
 /// Where a field is read from.
@@ -209,8 +213,9 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }
-        if refers {
+        if scanned.references.len() > references {
             guard::guard_left_out(&code, &mut scanned.references[references..]);
+            writes::mark(&code, &mut scanned.references[references..]);
         }
         scanned.has_branches |= guard::has_branches(&code);
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));

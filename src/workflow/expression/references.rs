@@ -145,7 +145,15 @@ impl Finder<'_, '_> {
         let path = steps.into_iter().map(|(step, _)| step).collect();
         let takes_length = length.is_some();
         let is_written = is_written && !takes_length;
-        self.scanned.references.push(Reference { origin, path, takes_length, range, is_guarded: false, is_written });
+        self.scanned.references.push(Reference {
+            origin,
+            path,
+            takes_length,
+            range,
+            is_guarded: false,
+            is_written,
+            is_set_here: false,
+        });
     }
 
     /// The item that is read from a node or from the input: `.item.json`, `.first().json`, `.all()[0].json`.

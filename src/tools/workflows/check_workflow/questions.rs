@@ -166,14 +166,14 @@ impl OfText<'_> {
         self.node.ran_as.clone().or_else(|| self.node.output_as.clone())
     }
 
-    /// Whether nothing is read of an item: code assigns the field, or has done so in an earlier statement.
+    /// Whether nothing is read of an item: code assigns the field, or may have done so before.
     fn is_written(&self, reference: &Reference) -> bool {
         let is_before = |other: &Reference| {
             let between = self.text.text.get(other.range.end..reference.range.start);
             between.is_some_and(|between| between.contains([';', '\n']))
         };
         let writes = |other: &Reference| other.is_written && is_within(reference, other) && is_before(other);
-        reference.is_written || self.scanned.references.iter().any(writes)
+        reference.is_written || reference.is_set_here || self.scanned.references.iter().any(writes)
     }
 }
 
