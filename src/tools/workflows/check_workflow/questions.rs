@@ -55,7 +55,7 @@ pub(super) struct RequiredNode {
 const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "isEmpty", "isNotEmpty"];
 
 /// Nodes whose parameters n8n evaluates only for the first item (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
-const EVALUATED_ONCE: [&str; 10] = [
+const EVALUATED_ONCE: [&str; 14] = [
     "n8n-nodes-base.respondToWebhook",
     "n8n-nodes-base.wait",
     "n8n-nodes-base.stopAndError",
@@ -66,6 +66,10 @@ const EVALUATED_ONCE: [&str; 10] = [
     "n8n-nodes-base.summarize",
     "n8n-nodes-base.form",
     "n8n-nodes-base.merge",
+    "n8n-nodes-base.compareDatasets",
+    "n8n-nodes-base.readBinaryFiles",
+    "n8n-nodes-base.simulate",
+    "n8n-nodes-base.xml",
 ];
 
 /// All references that can be looked up, and all nodes that must have run.
@@ -190,6 +194,7 @@ fn runs_once(node: &ParsedNode) -> bool {
 /// Whether n8n evaluates a parameter for the first item only.
 fn is_evaluated_once(CheckedNode { node, root, .. }: &CheckedNode, pointer: &str) -> bool {
     let name = pointer.rsplit('/').next().unwrap_or_default();
+    let top = pointer.split('/').nth(1).unwrap_or_default();
     let (package, bare) = node.node_type.rsplit_once('.').unwrap_or_default();
     match (package, bare) {
         _ if node.member("executeOnce") == Some(Value::Bool(true)) => true,
@@ -200,6 +205,19 @@ fn is_evaluated_once(CheckedNode { node, root, .. }: &CheckedNode, pointer: &str
             "toJson" => node.parameter("mode") != Some("each"),
             operation => !matches!(operation, "iCal" | "toBinary" | "toText"),
         },
+        // The inputs of the other workflow are made of each item.
+        ("n8n-nodes-base", "executeWorkflow") => node.parameter("mode") != Some("each") && top != "workflowInputs",
+        ("n8n-nodes-base", "executeCommand") => node.at("/executeOnce") != Some(&Value::Bool(false)),
+        ("n8n-nodes-base", "itemLists") => node.parameter("operation").is_some_and(|one| one != "splitOutItems"),
+        ("n8n-nodes-base", "spreadsheetFile") => node.parameter("operation") == Some("toFile"),
+        // Which table it is is asked once, what is written for each item.
+        ("n8n-nodes-base", "googleSheets") => {
+            node.parameter("resource") != Some("spreadsheet") && matches!(top, "documentId" | "sheetName")
+        }
+        ("n8n-nodes-base", "airtable") => {
+            node.parameter("resource") != Some("base") && matches!(top, "base" | "application" | "table")
+        }
+        ("n8n-nodes-base", "supabase") => top == "tableId",
         // Agents and chains ask for their model and their memory once (`getInputConnectionData(…, 0)`).
         ("@n8n/n8n-nodes-langchain", _) => root.is_some() && (bare.starts_with("lm") || bare.starts_with("memory")),
         _ => EVALUATED_ONCE.contains(&node.node_type.as_str()),
