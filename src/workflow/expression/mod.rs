@@ -117,9 +117,9 @@ pub struct Reference {
     pub is_guarded: bool,
     /// Whether nothing is read: a value is assigned to it, or it is deleted.
     pub is_written: bool,
-    /// Whether the code may have set the field itself before it reads it: it assigns to a field of that name, changes what
-    /// contains it, or the variable is not n8n's.
-    pub is_set_here: bool,
+    /// How many steps of the path the item must have. The code may have set what follows: it assigns to a field of that name,
+    /// or changes what contains it. None if the variable is not n8n's.
+    pub received: usize,
 }
 
 /// Where a field is read from.

@@ -19,11 +19,11 @@ const MAX_CHANGES: usize = 100;
 /// Methods that put other elements into a list.
 const CHANGES_LIST: [&str; 4] = ["push", "unshift", "splice", "fill"];
 
-/// Marks the references that the code may have set itself; `references` are those in it.
+/// Says of each reference how much of it the items must have; `references` are those in it.
 pub(super) fn mark(code: &Code<'_>, references: &mut [Reference]) {
     let writes = read(code, references);
     for reference in references {
-        reference.is_set_here = writes.may_set(code, reference);
+        reference.received = writes.received(code, reference);
         reference.is_written |= writes.targets.contains(&reference.range.start);
     }
 }
@@ -54,22 +54,29 @@ struct Writes<'b> {
 }
 
 impl Writes<'_> {
-    fn may_set(&self, code: &Code<'_>, reference: &Reference) -> bool {
+    /// How many steps of the path are not set by the code.
+    fn received(&self, code: &Code<'_>, reference: &Reference) -> usize {
         let start = reference.range.start;
+        let text = code.text.get(reference.range.clone()).unwrap_or_default();
+        if self.redeclared.iter().any(|name| text.starts_with(name)) {
+            return 0;
+        }
         let is_set =
             |name: &str| self.names.get(name).is_some_and(|since| start >= since.after || start < since.before);
-        let is_within = |change: &Change| {
-            let is_of_one_node = match (&change.origin, &reference.origin) {
-                (Origin::Input(_), Origin::Input(_)) => true,
-                (Origin::Node { name, .. }, Origin::Node { name: other, .. }) => name == other,
-                _ => false,
-            };
-            start >= change.after && is_of_one_node && reference.path.starts_with(&change.path)
+        let named = reference.path.iter().position(|step| matches!(step, Step::Name(name) if is_set(name)));
+        let changed = self.changes.iter().filter(|change| start >= change.after && change.contains(reference));
+        changed.map(|change| change.path.len()).chain(named).min().unwrap_or(reference.path.len())
+    }
+}
+
+impl Change {
+    fn contains(&self, reference: &Reference) -> bool {
+        let is_of_one_node = match (&self.origin, &reference.origin) {
+            (Origin::Input(_), Origin::Input(_)) => true,
+            (Origin::Node { name, .. }, Origin::Node { name: other, .. }) => name == other,
+            _ => false,
         };
-        let text = code.text.get(reference.range.clone()).unwrap_or_default();
-        reference.path.iter().any(|step| matches!(step, Step::Name(name) if is_set(name)))
-            || self.changes.iter().any(is_within)
-            || self.redeclared.iter().any(|name| text.starts_with(name))
+        is_of_one_node && reference.path.starts_with(&self.path)
     }
 }
 
@@ -212,16 +219,18 @@ impl<'a, 'b> Reader<'a, 'b> {
             None => members(code, index + 1),
         };
         let Some(next) = behind else { return };
-        let target = around.filter(|_| own.is_some() && code.lexeme_before(index) != Lexeme::Assign);
+        if let Some(after) = around.and_then(|around| around.target)
+            && own.is_some()
+            && code.lexeme_before(index) != Lexeme::Assign
+        {
+            return self.target(index, object, after);
+        }
         let is_added_to =
             |around: &&Enclosing| around.adds && around.open + 1 == index && code.lexeme(next) == Lexeme::Comma;
         let changes_list = code.opens(next, '(')
             && code.lexeme_before(next - 1).is_dot()
             && CHANGES_LIST.contains(&code.source(next - 1));
-        let after = if let Some(after) = target.and_then(|around| around.target) {
-            self.writes.targets.insert(code.start(index));
-            after
-        } else if let Some(around) = around.filter(is_added_to) {
+        let after = if let Some(around) = around.filter(is_added_to) {
             code.start(around.close)
         } else if changes_list {
             code.partner(next).map_or(code.range.end, |close| code.start(close))
@@ -232,6 +241,14 @@ impl<'a, 'b> Reader<'a, 'b> {
         };
         if self.writes.changes.len() < MAX_CHANGES {
             self.writes.changes.push(Change { origin: object.origin.clone(), path: object.path.clone(), after });
+        }
+    }
+
+    /// A reference that a pattern assigns to.
+    fn target(&mut self, index: usize, reference: &Reference, after: usize) {
+        self.writes.targets.insert(self.code.start(index));
+        if let Some(Step::Name(name)) = reference.path.last() {
+            self.set(name.clone(), after, 0);
         }
     }
 
@@ -292,12 +309,14 @@ fn begins_function(code: &Code<'_>, open: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Syntax, scan};
+    use super::super::{Reference, Syntax, scan};
 
-    /// The references of code that are looked up.
-    fn looked_up(text: &str) -> Vec<&str> {
-        let asked = scan(text, Syntax::Code).references.into_iter().filter(|one| !one.is_set_here && !one.is_written);
-        asked.filter(|one| !one.path.is_empty()).map(|one| &text[one.range]).collect()
+    /// The references of code that are looked up, with `…` if only the beginning of the path is.
+    fn looked_up(text: &str) -> Vec<String> {
+        let references = scan(text, Syntax::Code).references.into_iter();
+        let asked = references.filter(|one| !one.is_written && one.received > 0);
+        let shown = |one: &Reference| if one.received < one.path.len() { "…" } else { "" };
+        asked.map(|one| format!("{}{}", &text[one.range.clone()], shown(&one))).collect()
     }
 
     #[track_caller]
@@ -312,15 +331,21 @@ mod tests {
         asks("function add(o) { o.later = 1 }\nadd($json); f($json.later)", &[]);
         asks("add($json); f($json.later)\nfunction add(o) { o.later = 1 }", &[]);
         asks("const all = [$input.item]; all[0].json.b = 2; f($input.item.json.b)", &[]);
-        asks("$json.lines.forEach((l) => { l.total = l.qty }); f($json.lines[0].total)", &["$json.lines"]);
-        asks("for (const line of $json.lines) line.sum = 1\nf($json.lines[1].sum)", &["$json.lines"]);
+        asks(
+            "$json.lines.forEach((l) => { l.total = l.qty }); f($json.lines[0].total)",
+            &["$json.lines", "$json.lines[0].total…"],
+        );
+        asks(
+            "for (const line of $json.lines) line.sum = 1\nf($json.lines[1].sum)",
+            &["$json.lines", "$json.lines[1].sum…"],
+        );
         asks(
             "for (const i in $json.lines) { $json.lines[i].no = i }\nf($json.lines[0].no)",
-            &["$json.lines", "$json.lines"],
+            &["$json.lines", "$json.lines", "$json.lines[0].no…"],
         );
         asks(
             "$json.lines.map((l) => Object.assign(l, {vat: 1, 'a b': 2, net})); f($json.lines[0].vat + $json.net)",
-            &["$json.lines"],
+            &["$json.lines", "$json.lines[0].vat…"],
         );
         asks("$input.item.json = {...$json, z: 1}; f($json.z)", &[]);
     }
@@ -330,11 +355,11 @@ mod tests {
         asks("Object.assign($json, {merged: 5}); f($json.merged)", &[]);
         asks("for (const k of keys) $json[k] = k; f($json.k1)", &[]);
         asks("const j = $json\nj[k] = 1\nf($json.k1)", &[]);
-        asks("$json.map[k] = 1; f($json.map.a, $json.mop)", &["$json.map", "$json.mop"]);
-        asks("$json.lines.push({extra: 1}); f($json.lines[2].extra)", &["$json.lines"]);
+        asks("$json.map[k] = 1; f($json.map.a, $json.mop)", &["$json.map", "$json.map.a…", "$json.mop"]);
+        asks("$json.lines.push({extra: 1}); f($json.lines[2].extra)", &["$json.lines", "$json.lines[2].extra…"]);
         asks(
             "const lines = $json.lines; lines.push(x); f($json.lines[2].extra, $json.line)",
-            &["$json.lines", "$json.line"],
+            &["$json.lines", "$json.lines[2].extra…", "$json.line"],
         );
         asks("[$json.p, $json.q] = [1, 2]; f($json.p, $json.q, $json.r)", &["$json.r"]);
         asks("({a: $json.p} = x); f($json.p)", &[]);
@@ -374,6 +399,7 @@ mod tests {
         asks("Object.assign(out, {nmae: $json.nmae})", &["$json.nmae"]);
         asks("if (x.nmae == 1) out[k] = $json.nmae; f($json.nmae)", &["$json.nmae", "$json.nmae"]);
         asks("out.push({nmae: 1}); f($json.nmae)", &["$json.nmae"]);
+        asks("$json.total = 1; f($json.data.total, $json.total)", &["$json.data.total…"]);
         asks("const {nmae} = $json; const [a] = [$json.nmae]", &["$json.nmae"]);
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct ReferenceQuestion {
     pub is_guarded: bool,
     /// Whether it reads only items that the current ones came from.
     pub is_paired: bool,
+    /// Whether only the beginning of its path is looked up: the code may have set the rest.
+    pub is_set_below: bool,
     /// The name, in the execution, of the node that received the current items.
     pub receiver: Option<String>,
     pub question: Question,
@@ -99,7 +101,7 @@ struct OfText<'a> {
 impl OfText<'_> {
     fn reference(&self, reference: &Reference) -> Option<ReferenceQuestion> {
         let parsed = &self.node.node;
-        if reference.path.is_empty() || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
+        if reference.received == 0 || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
             return None;
         }
         let receiver = self.receiver();
@@ -127,8 +129,13 @@ impl OfText<'_> {
                 || is_test(parsed, &self.text.pointer)
                 || is_tested_beside(parsed, &self.text.pointer, reference),
             is_paired,
+            is_set_below: reference.received < reference.path.len(),
             receiver: receiver.and_then(|receiver| receiver.ran_as.clone()),
-            question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
+            question: Question {
+                node: asking,
+                of,
+                path: reference.path[..reference.received].iter().map(step).collect(),
+            },
         })
     }
 
@@ -170,14 +177,14 @@ impl OfText<'_> {
         self.node.ran_as.clone().or_else(|| self.node.output_as.clone())
     }
 
-    /// Whether nothing is read of an item: code assigns the field, or may have done so before.
+    /// Whether nothing is read of an item: code assigns the field, or has done so in an earlier statement.
     fn is_written(&self, reference: &Reference) -> bool {
         let is_before = |other: &Reference| {
             let between = self.text.text.get(other.range.end..reference.range.start);
             between.is_some_and(|between| between.contains([';', '\n']))
         };
         let writes = |other: &Reference| other.is_written && is_within(reference, other) && is_before(other);
-        reference.is_written || reference.is_set_here || self.scanned.references.iter().any(writes)
+        reference.is_written || self.scanned.references.iter().any(writes)
     }
 }
 

@@ -236,6 +236,29 @@ fn what_is_provided_for_is_no_problem() {
 }
 
 #[test]
+fn what_code_sets_itself_is_not_looked_up() {
+    let lines = json!([{"lines": [{"qty": 1}, {"qty": 2}]}, {"lines": [{"qty": 3}]}]);
+    let for_each = |text: &str| {
+        let mut node = code(text);
+        node["parameters"]["mode"] = json!("runOnceForEachItem");
+        node
+    };
+    for (text, expected) in [
+        ("const j = $input.item.json; j.late = 1; return {json: {a: $json.late}}", None),
+        ("Object.assign($json, {merged: 5}); return {json: {a: $json.merged}}", None),
+        ("const f = ($json) => $json.other; return {json: {a: f({other: 1})}}", None),
+        ("$json.lines.forEach((l) => { l.total = l.qty }); return {json: {a: $json.lines[0].total}}", None),
+        ("$json.lines.push({extra: 1}); return {json: {a: $json.lines[2].extra}}", None),
+        ("const a = {}; a.total = 1; return {json: {a: $json.liens.total}}", Some("$json.liens.total")),
+        ("const total = $json.totl; return {json: {total}}", Some("$json.totl")),
+        ("const out = {}; out.qtty = $json.qtty; return {json: out}", Some("$json.qtty")),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|reference| format!("missingField {reference}")).collect();
+        assert_eq!(problems_of(for_each(text), &lines, &lines), expected, "{text}");
+    }
+}
+
+#[test]
 fn an_answer_says_what_could_not_be_looked_at() {
     let message = |change: &dyn Fn(&mut Value)| {
         let mut body = executed(set_to("={{ $json.gone }}"), &json!([{"a": 1}]), &json!([{"a": 1}]));
