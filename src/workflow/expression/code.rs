@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::lexeme::Lexeme;
 use super::lexer::{Tokens, tokens};
-use super::token::{Kind, Token};
+use super::token::{Bracket, Kind, Token};
 use super::{MAX_CODE_BYTES, Syntax};
 
 /// One piece of code, as tokens.
@@ -106,6 +106,20 @@ impl<'a> Code<'a> {
     /// The source of a token, empty after the last one.
     pub(super) fn source(&self, index: usize) -> &'a str {
         self.token(index).and_then(|token| self.text.get(token.range())).unwrap_or_default()
+    }
+
+    /// Where a token begins, or the code ends.
+    pub(super) fn start(&self, index: usize) -> usize {
+        self.token(index).map_or(self.range.end, Token::start)
+    }
+
+    /// Whether this bracket encloses the arguments of a function: `Object.assign(`.
+    pub(super) fn calls(&self, open: usize, object: &str, name: &str) -> bool {
+        let before = |distance: usize| open.wrapping_sub(distance);
+        self.kind(open) == Some(Kind::Open(Bracket::Call))
+            && self.source(before(1)) == name
+            && self.lexeme(before(2)) == Lexeme::Dot
+            && self.source(before(3)) == object
     }
 
     pub(super) fn before(&self, index: usize) -> Option<Kind> {

@@ -24,10 +24,84 @@ pub(super) fn has_guard(code: &Code<'_>, references: &[Reference]) -> bool {
         Lexeme::OptionalDot | Lexeme::Fallback | Lexeme::Question | Lexeme::Not => true,
         Lexeme::Equality => is_nothing(code, index.wrapping_sub(1)) || is_nothing(code, index + 1),
         Lexeme::Typeof | Lexeme::Catch | Lexeme::Guard => true,
+        Lexeme::Arrow => keeps_values(code, index),
         Lexeme::In => matches!(code.before(index), Some(Kind::Text | Kind::Template)),
         Lexeme::If | Lexeme::While => asks_for_value(code, index + 1, references, &declared),
         _ => false,
     })
+}
+
+/// Whether the function with this arrow drops what is missing: `filter(x => x)`.
+fn keeps_values(code: &Code<'_>, arrow: usize) -> bool {
+    // From the last token before the arrow to the bracket of the call.
+    let (parameter, open) = if code.closes(arrow.wrapping_sub(1), ')') { (2, 4) } else { (1, 2) };
+    let before = |distance: usize| arrow.wrapping_sub(distance);
+    code.kind(arrow + 1) == Some(Kind::Word)
+        && code.source(arrow + 1) == code.source(before(parameter))
+        && code.closes(arrow + 2, ')')
+        && code.partner(arrow + 2) == Some(before(open))
+        && matches!(code.source(before(open + 1)), "filter" | "find" | "findLast" | "some" | "every")
+}
+
+/// What a bracket encloses, as far as a missing value is left out there.
+#[derive(Clone, Copy, PartialEq)]
+enum Enclosed {
+    /// The members of an object.
+    Object,
+    /// The members of an object that is made JSON.
+    JsonObject,
+    /// What is made JSON.
+    Json,
+    /// The arguments of `Object.assign`.
+    Assigned,
+    Other,
+}
+
+impl Enclosed {
+    fn by(code: &Code<'_>, open: usize, around: Self) -> Self {
+        match code.kind(open) {
+            _ if code.calls(open, "JSON", "stringify") => Self::Json,
+            _ if code.calls(open, "Object", "assign") => Self::Assigned,
+            Some(Kind::Open(Bracket::Object | Bracket::Block)) => match around {
+                Self::Json | Self::JsonObject => Self::JsonObject,
+                _ => Self::Object,
+            },
+            Some(Kind::Open(Bracket::List)) if matches!(around, Self::Json | Self::JsonObject) => Self::Json,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether a missing value after this token is left out.
+    fn leaves_out(self, code: &Code<'_>, before: usize) -> bool {
+        match code.lexeme(before) {
+            Lexeme::Prefix => matches!(self, Self::Object | Self::JsonObject) && code.source(before) == "...",
+            Lexeme::Colon => self == Self::JsonObject,
+            Lexeme::Comma => self == Self::Assigned,
+            _ => false,
+        }
+    }
+}
+
+/// Guards the references whose value, if it is missing, is left out: `{...$json.a}`, `Object.assign({}, $json.a)`,
+/// `JSON.stringify({a: $json.a})`.
+pub(super) fn guard_left_out(code: &Code<'_>, references: &mut [Reference]) {
+    let mut enclosing: Vec<(usize, Enclosed)> = Vec::new();
+    for (index, token) in code.list().iter().enumerate() {
+        while enclosing.pop_if(|(close, _)| *close <= index).is_some() {}
+        let enclosed = enclosing.last().map_or(Enclosed::Other, |(_, enclosed)| *enclosed);
+        if let (Kind::Open(_), Some(close)) = (token.kind, code.partner(index)) {
+            enclosing.push((close, Enclosed::by(code, index, enclosed)));
+        } else if index > 0 && enclosed.leaves_out(code, index - 1) && ends_member(code, index, references) {
+            let at = references.partition_point(|reference| reference.range.start < token.start());
+            references[at].is_guarded = true;
+        }
+    }
+}
+
+/// Whether the reference that begins with this token is a whole member or argument.
+fn ends_member(code: &Code<'_>, first: usize, references: &[Reference]) -> bool {
+    let next = reads(code, first, references);
+    next.is_some_and(|next| code.lexeme(next) == Lexeme::Comma || matches!(code.kind(next), Some(Kind::Close(_))))
 }
 
 /// Whether all that is in the bracket is a reference, or a variable that was declared as one: `if ($json.name)`.
@@ -38,11 +112,15 @@ fn asks_for_value(code: &Code<'_>, open: usize, references: &[Reference], declar
 }
 
 /// The token after a reference, and the members and indexes that follow it, that begins with this token.
-fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
+pub(super) fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
     let start = code.token(first)?.start();
     let at = references.binary_search_by_key(&start, |reference| reference.range.start).ok()?;
     let end = references[at].range.end;
-    let mut next = first + code.list()[first..].partition_point(|token| token.end() <= end);
+    members(code, first + code.list()[first..].partition_point(|token| token.end() <= end))
+}
+
+/// The token after the members and indexes that begin with this one.
+pub(super) fn members(code: &Code<'_>, mut next: usize) -> Option<usize> {
     loop {
         match code.kind(next) {
             Some(Kind::Sign) if code.lexeme(next) == Lexeme::Dot => next += 2,
@@ -53,7 +131,7 @@ fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usiz
 }
 
 /// The name of the variable whose declaration begins with this token, if its value is a reference: `const name = $json.name`.
-fn declared<'a>(code: &Code<'a>, index: usize, references: &[Reference]) -> Option<&'a str> {
+pub(super) fn declared<'a>(code: &Code<'a>, index: usize, references: &[Reference]) -> Option<&'a str> {
     let is_declaration = code.lexeme(index) == Lexeme::Declaration && code.lexeme(index + 2) == Lexeme::Assign;
     let end = if is_declaration { reads(code, index + 3, references)? } else { return None };
     let ends =

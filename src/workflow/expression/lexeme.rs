@@ -18,7 +18,7 @@ pub(super) enum Lexeme {
     Node,
     /// `cheerio`
     Cheerio,
-    /// A function of n8n or of JavaScript that tests whether there is a value, or replaces a missing one.
+    /// A function of n8n or of JavaScript that tests whether there is a value, or replaces or removes a missing one.
     Guard,
     /// `null`, `undefined`
     Nothing,
@@ -104,7 +104,8 @@ impl Lexeme {
             b"$node" => Self::Node,
             b"cheerio" => Self::Cheerio,
             b"isEmpty" | b"isNotEmpty" | b"ifEmpty" | b"hasField" | b"$ifEmpty" | b"$if" | b"isArray" | b"hasOwn"
-            | b"hasOwnProperty" => Self::Guard,
+            | b"hasOwnProperty" | b"compact" | b"Boolean" | b"isFinite" | b"isInteger" | b"isSafeInteger"
+            | b"isNaN" => Self::Guard,
             b"null" | b"undefined" => Self::Nothing,
             b"if" => Self::If,
             b"switch" => Self::Switch,

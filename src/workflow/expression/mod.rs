@@ -33,6 +33,7 @@ mod rename;
 mod strings;
 mod syntax;
 mod token;
+mod writes;
 
 use std::cell::LazyCell;
 use std::ops::Range;
@@ -110,11 +111,15 @@ pub struct Reference {
     /// Its bytes in the text: from the `$` to the end of the path, without the length.
     pub range: Range<usize>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
-    /// with null, undefined or an empty string, `in`, an `if` that only tests for a value, a `catch`, or a function for it. An
-    /// expression is one `{{ }}`, or all of a Code node.
+    /// with null, undefined or an empty string, `in`, an `if` that only tests for a value, a `catch`, or a function for it,
+    /// such as `filter(Boolean)`. An expression is one `{{ }}`, or all of a Code node. Or the value, if it is missing, is
+    /// left out: `{...$json.a}`.
     pub is_guarded: bool,
     /// Whether nothing is read: a value is assigned to it, or it is deleted.
     pub is_written: bool,
+    /// How many steps of the path the item must have. The code may have set what follows: it assigns to a field of that name,
+    /// or changes what contains it. None if the variable is not n8n's.
+    pub received: usize,
 }
 
 /// Where a field is read from.
@@ -209,6 +214,10 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         if refers && guard::has_guard(&code, &scanned.references[references..]) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
+        }
+        if scanned.references.len() > references {
+            guard::guard_left_out(&code, &mut scanned.references[references..]);
+            writes::mark(&code, &mut scanned.references[references..]);
         }
         scanned.has_branches |= guard::has_branches(&code);
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));

@@ -142,10 +142,19 @@ impl Finder<'_, '_> {
         let token = |index: usize| self.code.token(index);
         let (Some(start), Some(last)) = (token(first), end.checked_sub(1).and_then(token)) else { return };
         let range = start.start()..last.end();
-        let path = steps.into_iter().map(|(step, _)| step).collect();
+        let path: Vec<_> = steps.into_iter().map(|(step, _)| step).collect();
+        let received = path.len();
         let takes_length = length.is_some();
         let is_written = is_written && !takes_length;
-        self.scanned.references.push(Reference { origin, path, takes_length, range, is_guarded: false, is_written });
+        self.scanned.references.push(Reference {
+            origin,
+            path,
+            takes_length,
+            range,
+            is_guarded: false,
+            is_written,
+            received,
+        });
     }
 
     /// The item that is read from a node or from the input: `.item.json`, `.first().json`, `.all()[0].json`.

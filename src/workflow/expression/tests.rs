@@ -191,14 +191,54 @@ fn guards_count_for_one_expression() {
         "Array.isArray($json.a)",
         "$json.hasOwnProperty('a')",
         "'a' in $json",
+        "Boolean($json.a)",
+        "[$json.a, $json.b].filter(Boolean).join()",
+        "[$json.a].find(Boolean)",
+        "[$json.a].filter(x => x)",
+        "[$json.a].filter((x) => x)",
+        "[$json.a].compact()",
+        "Number.isFinite($json.a)",
     ] {
         assert!(guarded(code), "{code}");
     }
-    for code in ["$json.a", "$json.a === 'x'", "$json.a != 1", "$json.a > 2", "$json.a + '?.'", "$json.a & 1"] {
+    for code in [
+        "$json.a",
+        "$json.a === 'x'",
+        "$json.a != 1",
+        "$json.a > 2",
+        "$json.a + '?.'",
+        "$json.a & 1",
+        "`${$json.a}`",
+        "String($json.a)",
+        "[$json.a].map(x => x)",
+        "[$json.a].filter(x => y)",
+        "[$json.a].filter(x => x.b)",
+    ] {
         assert!(!guarded(code), "{code}");
     }
     let scanned = scan("={{ $json.a }} {{ $json.b || '' }}", Syntax::Expression);
     assert_eq!(scanned.references.iter().map(|one| one.is_guarded).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn what_may_be_left_out_is_guarded() {
+    for (code, expected) in [
+        ("({...$json.a, b: $json.b})", [true, false]),
+        ("({b: 1, ...$json.a}) + $json.b", [true, false]),
+        ("{...$json.a[0].b, c: $json.b}", [true, false]),
+        ("JSON.stringify({a: $json.a, b: $json.b})", [true, true]),
+        ("JSON.stringify({a: [{b: $json.a}], c: f($json.b)})", [true, false]),
+        ("JSON.stringify({a: $json.a + 1, b: $json.b.trim()})", [false, false]),
+        ("JSON.stringify([$json.a, `${$json.b}`])", [false, false]),
+        ("Object.assign({}, $json.a, {b: $json.b})", [true, false]),
+        ("Object.assign($json.a, {}) + f({}, $json.b)", [false, false]),
+        ("({...$json.a.map(x), b: [...$json.b]})", [false, false]),
+        ("f(...$json.a, {b: $json.b})", [false, false]),
+    ] {
+        let scanned = scan(&format!("={{{{ {code} }}}}"), Syntax::Expression);
+        let guarded: Vec<_> = scanned.references.iter().map(|one| one.is_guarded).collect();
+        assert_eq!(guarded, expected, "{code}");
+    }
 }
 
 #[test]
@@ -409,8 +449,24 @@ fn any_text_is_read_in_no_time() {
     let bytes: Vec<u8> = (0..1_000_000).map(|_| below(256) as u8).collect();
     let random = format!("={{{{{}", String::from_utf8_lossy(&bytes));
     let mixed = format!("={{{{{}", (0..100_000).map(|_| PIECES[below(24) as usize]).collect::<String>());
-    let deep =
-        ["(", "[", "{", "`${", "$(", "/*$", "$json.a/*$*/", "$('a')", "a?.", "!", "$json.a[", "//$\n", "a:{}", "if(v)"];
+    let deep = [
+        "(",
+        "[",
+        "{",
+        "`${",
+        "$(",
+        "/*$",
+        "$json.a/*$*/",
+        "$('a')",
+        "a?.",
+        "!",
+        "$json.a[",
+        "//$\n",
+        "a:{}",
+        "if(v)",
+        "({...$json.a,b:",
+        "x=>x",
+    ];
     let deep = deep.iter().map(|piece| format!("={{{{{}", piece.repeat(100_000 / piece.len())));
     let begun = std::time::Instant::now();
     for text in [random, mixed].into_iter().chain(deep) {

@@ -69,6 +69,9 @@ fn looked_up(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
             ..counted(asked, found, "missingField", severity, found.first_missing.as_ref())
         });
     }
+    if asked.is_set_below {
+        return None;
+    }
     if of_value.len() > 1 && reads_all {
         let rarest = of_value.iter().min_by_key(|(_, count)| **count).map(|(kind, _)| *kind)?;
         return Some(counted(asked, found, "mixedTypes", "warning", found.first_of_kind[rarest].as_ref()));

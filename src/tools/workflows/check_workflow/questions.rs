@@ -36,6 +36,8 @@ pub(super) struct ReferenceQuestion {
     pub is_paired: bool,
     /// Whether only running the code shows which item it reads.
     pub is_computed: bool,
+    /// Whether only the beginning of its path is looked up: the code may have set the rest.
+    pub is_set_below: bool,
     /// The names, in the execution, of the nodes that received the current items, or what those came from.
     pub receivers: Vec<String>,
     pub question: Question,
@@ -60,7 +62,7 @@ pub(super) struct RequiredNode {
 const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "isEmpty", "isNotEmpty"];
 
 /// Nodes whose parameters n8n evaluates only for the first item (`getNodeParameter(…, 0)` in `n8n-nodes-base`).
-const EVALUATED_ONCE: [&str; 10] = [
+const EVALUATED_ONCE: [&str; 14] = [
     "n8n-nodes-base.respondToWebhook",
     "n8n-nodes-base.wait",
     "n8n-nodes-base.stopAndError",
@@ -71,6 +73,10 @@ const EVALUATED_ONCE: [&str; 10] = [
     "n8n-nodes-base.summarize",
     "n8n-nodes-base.form",
     "n8n-nodes-base.merge",
+    "n8n-nodes-base.compareDatasets",
+    "n8n-nodes-base.readBinaryFiles",
+    "n8n-nodes-base.simulate",
+    "n8n-nodes-base.xml",
 ];
 
 /// All references that can be looked up, and all nodes that must have run.
@@ -104,7 +110,7 @@ struct OfText<'a> {
 impl OfText<'_> {
     fn reference(&self, reference: &Reference) -> Option<ReferenceQuestion> {
         let parsed = &self.node.node;
-        if reference.path.is_empty() || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
+        if reference.received == 0 || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
             return None;
         }
         let receiver = self.receiver();
@@ -137,8 +143,13 @@ impl OfText<'_> {
                 || is_tested_beside(parsed, &self.text.pointer, reference),
             is_paired: which == Which::Item && matches!(of, Of::Output { .. }),
             is_computed: which == Which::Any,
+            is_set_below: reference.received < reference.path.len(),
             receivers: self.receivers(&reference.origin),
-            question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
+            question: Question {
+                node: asking,
+                of,
+                path: reference.path[..reference.received].iter().map(step).collect(),
+            },
         })
     }
 
@@ -226,6 +237,7 @@ fn runs_once(node: &ParsedNode) -> bool {
 /// Whether n8n evaluates a parameter for the first item only.
 fn is_evaluated_once(CheckedNode { node, root, .. }: &CheckedNode, pointer: &str) -> bool {
     let name = pointer.rsplit('/').next().unwrap_or_default();
+    let top = pointer.split('/').nth(1).unwrap_or_default();
     let (package, bare) = node.node_type.rsplit_once('.').unwrap_or_default();
     match (package, bare) {
         _ if node.member("executeOnce") == Some(Value::Bool(true)) => true,
@@ -236,6 +248,19 @@ fn is_evaluated_once(CheckedNode { node, root, .. }: &CheckedNode, pointer: &str
             "toJson" => node.parameter("mode") != Some("each"),
             operation => !matches!(operation, "iCal" | "toBinary" | "toText"),
         },
+        // The inputs of the other workflow are made of each item.
+        ("n8n-nodes-base", "executeWorkflow") => node.parameter("mode") != Some("each") && top != "workflowInputs",
+        ("n8n-nodes-base", "executeCommand") => node.at("/executeOnce") != Some(&Value::Bool(false)),
+        ("n8n-nodes-base", "itemLists") => node.parameter("operation").is_some_and(|one| one != "splitOutItems"),
+        ("n8n-nodes-base", "spreadsheetFile") => node.parameter("operation") == Some("toFile"),
+        // Which table it is is asked once, what is written for each item.
+        ("n8n-nodes-base", "googleSheets") => {
+            node.parameter("resource") != Some("spreadsheet") && matches!(top, "documentId" | "sheetName")
+        }
+        ("n8n-nodes-base", "airtable") => {
+            node.parameter("resource") != Some("base") && matches!(top, "base" | "application" | "table")
+        }
+        ("n8n-nodes-base", "supabase") => top == "tableId",
         // Agents and chains ask for their model and their memory once (`getInputConnectionData(…, 0)`).
         ("@n8n/n8n-nodes-langchain", _) => root.is_some() && (bare.starts_with("lm") || bare.starts_with("memory")),
         _ => EVALUATED_ONCE.contains(&node.node_type.as_str()),

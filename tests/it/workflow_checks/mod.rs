@@ -13,6 +13,8 @@ use crate::support::binary;
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::call;
 
+mod evaluated_once;
+
 /// The mistakes in the expressions of the fixtures' workflows: each is the cause that the fixture was made for, or a trace of it.
 const FINDINGS: [(&str, &str, &str, &str); 4] = [
     ("dropped_for_one_country", "missingField", "Freight cost", "$json.zone"),
@@ -287,6 +289,8 @@ fn what_is_provided_for_is_no_problem() {
         (code(&format!("const v = {next}\nif (v) return []")), &lines, None),
         (set_to("={{ $json.line2 }}"), &lines, Some("$json.line2")),
         (set_to("={{ $json.line2 ?? '' }}"), &lines, None),
+        (set_to("={{ [$json.line1, $json.line2].filter(Boolean).join() }}"), &lines, None),
+        (set_to("={{ ({...$json.address, a: $json.city}) }}"), &lines, Some("$json.city")),
         (set_to("={{ $json.lien1 ?? '' }}"), &lines, Some("$json.lien1")),
         (set_to("={{ $json.customer?.name ?? 'Guest' }}"), &product, None),
         (set_to("={{ $json.prodcut?.name ?? 'Guest' }}"), &product, Some("$json.prodcut?.name")),
@@ -298,45 +302,26 @@ fn what_is_provided_for_is_no_problem() {
 }
 
 #[test]
-fn only_the_first_item_counts_where_n8n_evaluates_once() {
-    let values = json!([{"a": "x"}, {"b": "y"}]);
-    let node =
-        |node_type: &str, parameters: Value| json!({"type": node_type, "typeVersion": 1, "parameters": parameters});
-    let base = |kind: &str, parameters: Value| node(&format!("n8n-nodes-base.{kind}"), parameters);
-    let value = "={{ $json.a }}";
-    for (asking, is_once) in [
-        (base("form", json!({"title": value})), true),
-        (base("removeDuplicates", json!({"fieldsToCompare": value})), true),
-        (base("removeDuplicates", json!({"dedupeField": value})), false),
-        (base("convertToFile", json!({"options": {"fileName": value}})), true),
-        (base("convertToFile", json!({"operation": "toJson", "options": {"fileName": value}})), true),
-        (base("convertToFile", json!({"operation": "toJson", "mode": "each", "options": {"fileName": value}})), false),
-        (base("convertToFile", json!({"operation": "toBinary", "options": {"fileName": value}})), false),
-        (base("wait", json!({"amount": value})), true),
-        (base("set", json!({"amount": value})), false),
+fn what_code_sets_itself_is_not_looked_up() {
+    let lines = json!([{"lines": [{"qty": 1}, {"qty": 2}]}, {"lines": [{"qty": 3}]}]);
+    let for_each = |text: &str| {
+        let mut node = code(text);
+        node["parameters"]["mode"] = json!("runOnceForEachItem");
+        node
+    };
+    for (text, expected) in [
+        ("const j = $input.item.json; j.late = 1; return {json: {a: $json.late}}", None),
+        ("Object.assign($json, {merged: 5}); return {json: {a: $json.merged}}", None),
+        ("const f = ($json) => $json.other; return {json: {a: f({other: 1})}}", None),
+        ("$json.lines.forEach((l) => { l.total = l.qty }); return {json: {a: $json.lines[0].total}}", None),
+        ("$json.lines.push({extra: 1}); return {json: {a: $json.lines[2].extra}}", None),
+        ("const a = {}; a.total = 1; return {json: {a: $json.liens.total}}", Some("$json.liens.total")),
+        ("const total = $json.totl; return {json: {total}}", Some("$json.totl")),
+        ("const out = {}; out.qtty = $json.qtty; return {json: out}", Some("$json.qtty")),
     ] {
-        assert_eq!(problems_of(asking.clone(), &values, &values).is_empty(), is_once, "{asking}");
+        let expected: Vec<_> = expected.iter().map(|reference| format!("missingField {reference}")).collect();
+        assert_eq!(problems_of(for_each(text), &lines, &lines), expected, "{text}");
     }
-    // Which input a Merge reads is not known; a model is asked for once, a tool for each call.
-    for (name, node_type, kind, has_problem) in [
-        ("Model", "lmChatOpenAi", "ai_languageModel", false),
-        ("Memory", "memoryBufferWindow", "ai_memory", false),
-        ("Parser", "outputParserStructured", "ai_outputParser", true),
-    ] {
-        let mut body = executed(node("@n8n/n8n-nodes-langchain.agent", json!({})), &values, &values);
-        let sub = json!({"name": name, "type": format!("@n8n/n8n-nodes-langchain.{node_type}"), "parameters": {"value": value}});
-        body["workflowData"]["nodes"].as_array_mut().unwrap().push(sub);
-        body["workflowData"]["connections"][name] = json!({kind: [[{"node": "Use", "type": kind, "index": 0}]]});
-        let folder = tempfile::tempdir().unwrap();
-        let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
-        let (answer, _) = check(&["--execution", &file]);
-        assert_eq!(answer["data"]["problems"].is_array(), has_problem, "{name}: {answer}");
-    }
-    let mut merge = executed(base("merge", json!({"value": "={{ $json.gone }}"})), &values, &values);
-    merge["workflowData"]["connections"]["No"]["main"][0][0]["index"] = json!(1);
-    let folder = tempfile::tempdir().unwrap();
-    let file = write(folder.path(), "execution.json", merge.to_string().as_bytes());
-    assert!(check(&["--execution", &file]).0["data"]["problems"].is_null());
 }
 
 #[test]
