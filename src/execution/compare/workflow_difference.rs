@@ -12,6 +12,9 @@ const VERSION: &str = "typeVersion";
 
 const PARAMETERS: &str = "parameters";
 
+/// A member whose values are never shown.
+const CREDENTIALS: &str = "credentials";
+
 /// Characters shown of a value.
 const VALUE_CHARS: usize = 120;
 
@@ -54,7 +57,7 @@ pub struct ChangedPath {
     /// Its path.
     pub path: String,
     /// The first value that differs, as JSON: in the other workflow, then in this one; `null` where it is missing. `None`
-    /// if it was not held, and after the first 12 settings of a node.
+    /// if it was not held, of credentials, and after the first 12 settings of a node.
     pub values: Option<(String, String)>,
 }
 
@@ -94,7 +97,8 @@ impl WorkflowDifference {
         }
         if !paths.is_empty() {
             let paths = paths.into_iter().enumerate().map(|(at, path)| {
-                let values = if at < TOLD_VALUES { pair.values(path) } else { None };
+                let is_told = at < TOLD_VALUES && path.split('.').next() != Some(CREDENTIALS);
+                let values = if is_told { pair.values(path) } else { None };
                 ChangedPath { path: path.to_owned(), values }
             });
             self.changed.push(ChangedNode { name: name.clone(), paths: paths.collect() });

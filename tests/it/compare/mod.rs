@@ -497,6 +497,12 @@ fn edited_settings_are_told_with_their_values() {
         |value: &str| parameters(&format!(r#""headers":[{{"name":"Authorization","value":"{value}"}}],"n":1"#));
     let masked = values(&header("new"), &header("old"), true);
     assert_eq!(masked, [told("parameters.headers[].value", "\"[redacted]\"", "\"[redacted]\"")]);
+    // Which credentials a node uses is not shown, only that they differ.
+    let uses = |id: &str| node("A", &format!(r#""credentials":{{"httpBasicAuth":{{"id":"{id}","name":"n{id}"}}}}"#));
+    let difference = compare(&[uses("1")], &[uses("2")], false);
+    let paths: Vec<_> =
+        difference.changed.iter().flat_map(|node| &node.paths).map(|it| (&*it.path, &it.values)).collect();
+    assert_eq!(paths, [("credentials.httpBasicAuth.id", &None), ("credentials.httpBasicAuth.name", &None)]);
     // Versions of nodes that changed nothing else, and ids that the editor generates.
     let versions = |this: &str, other: &str| {
         let difference = compare(&[node("A", this).replace(":3", ":4")], &[node("A", other)], false);
