@@ -336,8 +336,7 @@ fn a_node_or_run_that_does_not_exist_is_refused() {
 
 #[test]
 fn a_path_that_begins_in_json_may_be_one_of_a_member_with_this_name() {
-    let item =
-        |n: u64| json!({"json": {"id": n, "json": {"city": if n % 3 == 0 { "Ulm" } else { "Bonn" }, "id": "x"}}});
+    let item = |n: u64| json!({"json": {"id": n, "json": {"city": if n.is_multiple_of(3) { "Ulm" } else { "Bonn" }, "id": "x"}}});
     let (_n8n, mut client) = serving(&execution(&(0..30).map(item).collect::<Vec<_>>()), &[]);
     let mut paths = |arguments: Value| {
         let mut arguments = arguments;

@@ -131,13 +131,13 @@ fn only_the_outputs_that_lead_to_a_node_are_looked_up() {
         assert_eq!(found(&[text]), [["missingField", text, items].map(str::to_owned)], "{text}");
     }
     // Filter keeps one item: the others are in an output that leads nowhere.
-    assert_eq!(found(&["$('Filter').item.json.no", "$('Filter').first().json.no"]), [[""; 3].map(str::to_owned); 0]);
+    assert!(found(&["$('Filter').item.json.no", "$('Filter').first().json.no"]).is_empty());
     // All ten items came from one: Read's other items are of another type, but never read.
-    assert_eq!(found(&["$('Read').item.json.yes", "$('If').item.json.no"]), [[""; 3].map(str::to_owned); 0]);
+    assert!(found(&["$('Read').item.json.yes", "$('If').item.json.no"]).is_empty());
     // A number says which output is read; which item a computed index reads is not known.
-    assert_eq!(
-        found(&["$('If').first(0).json.yes", "$items('If', 1)[0].json.no", "$('Read').all()[$json.n].json.yes"]),
-        [[""; 3].map(str::to_owned); 0]
+    assert!(
+        found(&["$('If').first(0).json.yes", "$items('If', 1)[0].json.no", "$('Read').all()[$json.n].json.yes"])
+            .is_empty()
     );
     assert_eq!(
         found(&["$('If').last(1).json.yes"]),
