@@ -88,6 +88,17 @@ pub fn shorten(text: &str, chars: usize) -> String {
     Prefix::from(text.to_owned()).cut(chars).0.into_owned()
 }
 
+/// Two different values as JSON, shortened as [`Prefix::cut_both`] does it: a longer value becomes its beginning as a string.
+pub fn cut_json_both(values: [&str; 2], chars: usize) -> [String; 2] {
+    let [one, other] = values.map(|json| Prefix::from(serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())));
+    let [cut_one, cut_other] = Prefix::cut_both(&one, &other, chars);
+    let shown = |json: &str, whole: Prefix, cut| match whole.kept == cut {
+        true => json.to_owned(),
+        false => serde_json::Value::from(cut).to_string(),
+    };
+    [shown(values[0], one, cut_one), shown(values[1], other, cut_other)]
+}
+
 /// Whether a name was shortened by [`cut_name`], here or in the filter.
 pub(super) fn is_cut(name: &str) -> bool {
     name.len() > CUT_NAME_CHARS && ShortName::parse(name).is_some_and(|short| short.chars() == CUT_NAME_CHARS)

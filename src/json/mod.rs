@@ -102,7 +102,9 @@ mod written;
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{Cursor, Element};
 pub(crate) use cut::fingerprint;
-pub use cut::{CUT_NAME_CHARS, Prefix, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
+pub use cut::{
+    CUT_NAME_CHARS, Prefix, cut_json_both, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name,
+};
 pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};

@@ -166,20 +166,8 @@ pub fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue
 pub fn clipped_both(one: &Excerpt, other: &Excerpt, chars: usize, cut: &mut u64) -> [Box<RawValue>; 2] {
     let shown = [one, other].map(|value| clipped(value, chars, cut));
     match (one, other) {
-        (Excerpt::Text(one), Excerpt::Text(other)) if shown[0].get() == shown[1].get() => {
+        (Excerpt::Text(one), Excerpt::Text(other)) => {
             Prefix::cut_both(one, other, chars).map(|text| json(&Value::from(text).to_string()))
-        }
-        _ => shown,
-    }
-}
-
-/// The same of values that are JSON already.
-pub fn clipped_json_both(one: &str, other: &str, chars: usize) -> [Box<RawValue>; 2] {
-    let shown = [one, other].map(|value| clipped_json(value, chars));
-    let texts = [one, other].map(serde_json::from_str::<String>);
-    match texts {
-        [Ok(one), Ok(other)] if shown[0].get() == shown[1].get() => {
-            Prefix::cut_both(&one.into(), &other.into(), chars).map(|text| json(&Value::from(text).to_string()))
         }
         _ => shown,
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indexmap::{IndexMap, IndexSet};
 
 use super::workflow::{NodeKey, SettingValue, SettingValues, Settings, WorkflowDigest};
-use crate::json::Prefix;
+use crate::json::cut_json_both;
 
 /// A member whose change alone does not affect what a node does: n8n's editor and its API raise it.
 const VERSION: &str = "typeVersion";
@@ -256,7 +256,8 @@ impl<'d> Pair<'d> {
         let held = |values: Option<&SettingValues>| values.map_or(0, |values| values.held.len());
         let most = held(old).max(held(new));
         let first = (0..=most).find(|place| at(old, *place) != at(new, *place))?;
-        Some(shown([self.value(path, self.other, first)?, self.value(path, self.this, first)?]))
+        let (old, new) = (self.value(path, self.other, first)?, self.value(path, self.this, first)?);
+        Some(cut_json_both([&old, &new], VALUE_CHARS).into())
     }
 
     /// A value, `null` if there is none; `None` if it is not known.
@@ -280,17 +281,6 @@ impl<'d> Pair<'d> {
             None => None,
         }
     }
-}
-
-/// Two values that differ, shortened so that the difference is seen.
-fn shown(values: [String; 2]) -> (String, String) {
-    let text = |json: &String| Prefix::from(serde_json::from_str(json).unwrap_or_else(|_| json.clone()));
-    let [old, new] = values.each_ref().map(text);
-    let cut = Prefix::cut_both(&old, &new, VALUE_CHARS);
-    let [old_json, new_json] = values;
-    let of = |json, text: &Prefix, cut| if text.kept == cut { json } else { serde_json::Value::from(cut).to_string() };
-    let [old_cut, new_cut] = cut;
-    (of(old_json, &old, old_cut), of(new_json, &new, new_cut))
 }
 
 /// What follows the path of a container in the paths of its parts, if the only value is an empty container.

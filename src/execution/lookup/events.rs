@@ -33,7 +33,7 @@ pub(super) enum Text<'t> {
 }
 
 impl Text<'_> {
-    /// Its length in JavaScript: in UTF-16. Of a string of which only the number of characters is known, this number.
+    /// Its length as JavaScript counts it, in UTF-16 units; or its number of characters, if nothing else is known.
     pub(super) fn length(self) -> u64 {
         match self {
             Self::Written(json) => written_length(json),

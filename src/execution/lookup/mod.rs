@@ -127,7 +127,7 @@ pub enum Of {
     Output {
         /// The node.
         node: String,
-        /// Only of these `main` outputs, from 0; of all if there are none.
+        /// The `main` outputs to look in, from 0; an empty list means all of them.
         outputs: Vec<u64>,
         /// Which of its items.
         which: Which,

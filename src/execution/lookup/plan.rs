@@ -74,7 +74,7 @@ type Places = Vec<(String, usize)>;
 enum Wanted<'q> {
     /// What it received.
     Input,
-    /// These `main` outputs, or all if there are none.
+    /// What it output: these `main` outputs, or all of them if the list is empty.
     Outputs(&'q [u64]),
 }
 

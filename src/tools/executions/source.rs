@@ -186,10 +186,30 @@ impl Source {
     where
         P: StoredProjection<View = Result<V, execution::Error>>,
     {
+        let compose = move |view, id: Option<&str>| Ok(((), compose(view, id)?));
+        self.answer_and(request, projection, progress, compose).await.map(|((), answer)| answer)
+    }
+
+    /// The same, and what else `compose` says of the view.
+    ///
+    /// # Errors
+    /// As for [`answer`](Self::answer).
+    pub(super) async fn answer_and<V, T, P>(
+        &self,
+        request: &ExecutionRequest,
+        projection: P,
+        progress: &Progress,
+        compose: impl Fn(V, Option<&str>) -> Result<(T, String), Error> + Clone + Send + 'static,
+    ) -> Result<(T, String), Error>
+    where
+        T: Send + 'static,
+        P: StoredProjection<View = Result<V, execution::Error>>,
+    {
         let id = self.own_id(&request.id);
         let projection = projection.map(move |view| compose(view?, id.as_deref()));
         let read = self.read(request, &projection, progress).await?;
-        Ok(read.origin.mark(read.view?))
+        let (said, answer) = read.view?;
+        Ok((said, read.origin.mark(answer)))
     }
 
     /// The id of the newest successful execution of the same workflow before this one, from the source of this one.

@@ -113,10 +113,14 @@ fn asks_for_value(code: &Code<'_>, open: usize, references: &[Reference], declar
 
 /// The token after a reference, and the members and indexes that follow it, that begins with this token.
 pub(super) fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
-    let start = code.token(first)?.start();
-    let at = references.binary_search_by_key(&start, |reference| reference.range.start).ok()?;
-    let end = references[at].range.end;
+    let end = references[at(code, first, references)?].range.end;
     members(code, first + code.list()[first..].partition_point(|token| token.end() <= end))
+}
+
+/// Which reference begins with this token.
+pub(super) fn at(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
+    let start = code.token(first)?.start();
+    references.binary_search_by_key(&start, |reference| reference.range.start).ok()
 }
 
 /// The token after the members and indexes that begin with this one.

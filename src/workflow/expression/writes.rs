@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::code::Code;
-use super::guard::{declared, members, reads};
+use super::guard::{at, declared, members, reads};
 use super::lexeme::Lexeme;
 use super::literal::unquoted;
 use super::token::{Bracket, Kind};
@@ -172,9 +172,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     /// The reference that begins with this token.
     fn reference(&self, index: usize) -> Option<&'a Reference> {
-        let start = self.code.token(index)?.start();
-        let at = self.references.binary_search_by_key(&start, |reference| reference.range.start).ok()?;
-        Some(&self.references[at])
+        at(self.code, index, self.references).map(|at| &self.references[at])
     }
 
     /// `.name = …`, `["name"] = …`

@@ -10,9 +10,9 @@ use crate::budget::Ladder;
 use crate::execution::compare::{
     ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, ValueDifference, WorkflowDifference,
 };
-use crate::json::{CUT_NAME_CHARS, quoted_name, shorten, shorten_name};
+use crate::json::{CUT_NAME_CHARS, cut_json_both, quoted_name, shorten, shorten_name};
 use crate::toolkit::Locale;
-use crate::toolkit::answer::{Truncated, clipped_json_both, is_zero, json, success};
+use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
 /// The answer as it is sent: as many nodes and as many of their paths as fit.
@@ -288,7 +288,7 @@ fn shown_change(ChangedNode { name, paths }: &ChangedNode, limits: DifferenceLim
     *cut |= paths_more > 0;
     let shown_paths = paths.iter().take(limits.paths).map(|changed| ShownPath {
         path: shorten(&changed.path, limits.chars),
-        values: changed.values.as_ref().map(|(old, new)| clipped_json_both(old, new, limits.chars)),
+        values: changed.values.as_ref().map(|(old, new)| cut_json_both([old, new], limits.chars).map(|cut| json(&cut))),
     });
     let shown_paths = shown_paths.collect();
     ShownChange { node_name: shorten_name(name, limits.chars), paths: shown_paths, paths_more: paths_more as u64 }

@@ -8,7 +8,6 @@ use super::not_found::{check_node, no_run};
 use super::{ExecutionRequest, ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Source, execution};
 use crate::execution::fields::{By, ByView, FieldsProjection, FieldsView};
 use crate::execution::search::PathEnd;
-use crate::json::Projection;
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Flag, Id, Index, Locale, Text, arguments};
@@ -99,18 +98,12 @@ async fn ask(
     request: FieldsRequest,
     progress: &Progress,
 ) -> Result<(bool, String), Error> {
-    let id = executions.own_id(&execution.id);
-    let compose = {
-        let request = request.clone();
-        move |view: Result<FieldsView, crate::execution::Error>| {
-            let view = view?;
-            let is_empty = view.fields.is_empty() && view.by.as_ref().is_none_or(lacks_a_path);
-            Ok::<_, Error>((is_empty, answer(&view, id.as_deref(), &request)?))
-        }
+    let projection = request.projection.clone();
+    let compose = move |view: FieldsView, id: Option<&str>| {
+        let is_empty = view.fields.is_empty() && view.by.as_ref().is_none_or(lacks_a_path);
+        Ok((is_empty, answer(&view, id, &request)?))
     };
-    let read = executions.read(execution, &request.projection.map(compose), progress).await?;
-    let (is_empty, answer) = read.view?;
-    Ok((is_empty, read.origin.mark(answer)))
+    executions.answer_and(execution, projection, progress, compose).await
 }
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.

@@ -43,8 +43,8 @@ impl Hidden {
     }
 }
 
-/// The enabled nodes of a workflow without what is hidden, compared with the workflow that an execution ran.
-pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> Vec<CheckedNode> {
+/// The enabled nodes of a workflow without what is hidden, compared with the workflow that an execution ran; and its connections.
+pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<CheckedNode>, Vec<Connection>) {
     for node in &mut now.nodes {
         let mut texts = std::mem::take(&mut node.texts);
         texts.retain(|text| !hidden.has(node, &text.pointer) && !is_left_over(node, &text.pointer));
@@ -68,15 +68,14 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> Vec<C
     };
     let found: Vec<_> = now.nodes.iter().map(beside).collect();
     let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
-    nodes
-        .map(|(node, (ran_as, output_as, root, has_several_inputs))| CheckedNode {
-            node,
-            ran_as,
-            output_as,
-            root,
-            has_several_inputs,
-        })
-        .collect()
+    let nodes = nodes.map(|(node, (ran_as, output_as, root, has_several_inputs))| CheckedNode {
+        node,
+        ran_as,
+        output_as,
+        root,
+        has_several_inputs,
+    });
+    (nodes.collect(), now.connections)
 }
 
 /// The nodes of the execution, by their current names.

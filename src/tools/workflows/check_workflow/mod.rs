@@ -260,8 +260,7 @@ fn prepare(
             "Standard input can be read only once: only the structure was checked. Save the execution to a file and pass the file.",
         ),
         (Some(now), Some(then)) => {
-            let connections = now.connections.clone();
-            let nodes = compared(now, &then, &hidden);
+            let (nodes, connections) = compared(now, &then, &hidden);
             let asked = questions(&nodes, &connections);
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
