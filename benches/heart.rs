@@ -26,7 +26,7 @@ use n8n_lens::json::{Cursor, Projection, ReadAhead};
 use n8n_lens::n8n::{Address, Client, ExecutionRequest, Progress, Settings};
 use n8n_lens::secrets::Secret;
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 use serde_json::Value;
 
 mod body;
@@ -148,16 +148,7 @@ fn budgets(criterion: &mut Criterion) {
     let body = body();
     let view = look(&body[..], LATE_NODE);
     budget::count("x");
-    let question = NodeQuery {
-        projection: projection(LATE_NODE),
-        output: None,
-        part: Part::Both,
-        rows: false,
-        max_tokens: 25_000,
-        for_people: false,
-        redact: false,
-        locale: Locale::Ja,
-    };
+    let question = NodeQuery { locale: Locale::Ja, ..NodeQuery::new(projection(LATE_NODE), 25_000) };
     let answer = get_execution_by_node::answer(&view, None, &question).unwrap();
     let mut group = criterion.benchmark_group("budget");
     group.sample_size(20);

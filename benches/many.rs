@@ -51,7 +51,7 @@ fn main() {
             report(what, &store, arguments);
         }
     }
-    beside();
+    alongside();
 }
 
 /// When an execution started: one every ten minutes.
@@ -162,10 +162,10 @@ fn cpu_of_children() -> f64 {
 }
 
 /// How long commits of n8n 1.x take, whose journal is held up by readers, without us and during one search after another.
-fn beside() {
+fn alongside() {
     let store = filled(N8nFolder::rollback(), 190_000, 2_000_000);
     println!("\nn8n's commits to a rollback journal");
-    for (what, searches) in [("without us", 0), ("beside searches", 6)] {
+    for (what, searches) in [("without us", 0), ("alongside searches", 6)] {
         let is_over = AtomicBool::new(false);
         let times = std::thread::scope(|scope| {
             let writer = scope.spawn(|| store.commits(&is_over));

@@ -85,16 +85,16 @@ fn sqlite(name: &str, large: LargeStore, text: &str) {
             while blob.read(&mut buffer).unwrap() > 0 {}
         });
         questions(large, limit, &open(store.path().to_str().unwrap()));
-        beside(large, &store);
+        alongside(large, &store);
     }
 }
 
 /// How long n8n's commits take without us, and during one answer after another. A commit that fails ends the bench.
-fn beside(large: LargeStore, store: &N8nFolder) {
+fn alongside(large: LargeStore, store: &N8nFolder) {
     let last =
         NodeProjection { node: LargeStore::node_name(large.nodes - 1), window: 0..50, ..NodeProjection::default() };
     let ours = open(store.path().to_str().unwrap());
-    for (what, works) in [("n8n's commits, without us", false), ("n8n's commits, beside us", true)] {
+    for (what, works) in [("n8n's commits, without us", false), ("n8n's commits, alongside us", true)] {
         let is_over = AtomicBool::new(false);
         let (times, answers) = std::thread::scope(|scope| {
             let writer = scope.spawn(|| store.commits(&is_over));

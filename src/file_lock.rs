@@ -45,7 +45,7 @@ impl FileLock {
     /// # Errors
     /// As [`acquire`](Self::acquire).
     pub(crate) fn lock(opened: Result<File>) -> Result<Self> {
-        let refused = || Error::other("the lock file beside it is not a regular file: remove it");
+        let refused = || Error::other("the lock file next to it is not a regular file: remove it");
         let mut file = opened.map_err(|error| if platform::is_link(&error) { refused() } else { error })?;
         if !file.metadata()?.is_file() {
             return Err(refused());

@@ -42,3 +42,14 @@ pub fn lasting(seconds: u64) -> String {
         None => format!("{seconds} s"),
     }
 }
+
+/// Milliseconds since 1970 as n8n writes a date: ISO 8601, UTC. `None` for a time that is not a date.
+///
+/// ```
+/// assert_eq!(n8n_lens::units::iso(0.0).as_deref(), Some("1970-01-01T00:00:00.000Z"));
+/// assert_eq!(n8n_lens::units::iso(f64::NAN), None);
+/// ```
+pub fn iso(ms: f64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(ms as i64).ok().filter(|_| ms.is_finite())?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}

@@ -59,14 +59,19 @@ fn peak(run: impl FnOnce()) -> usize {
     ALLOCATIONS.peak_usage() - before
 }
 
+/// Reads a body as it arrives, 64 KiB at a time.
+fn read<V, E: std::fmt::Debug>(projection: &impl Projection<View = Result<V, E>>, body: impl Read) -> V {
+    projection.read_from(BufReader::with_capacity(65_536, body)).unwrap()
+}
+
 fn summarize(body: impl Read) {
-    let summary = SummaryProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+    let summary = read(&SummaryProjection, body);
     assert!(!summary_answer::compose(&summary, None, 0, Locale::Ja, true).is_empty());
 }
 
 fn look(body: impl Read, name: String) {
     let projection = NodeProjection { node: name, window: 0..50, ..NodeProjection::default() };
-    let view = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+    let view = read(&projection, body);
     let question = NodeQuery { locale: Locale::Ja, ..NodeQuery::new(projection, 20_000) };
     assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());
 }
@@ -91,24 +96,24 @@ fn asking_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 6] {
     let search = |query: ValueQuery| {
         let search = SearchProjection { query, node: None, output: None, limit: 100, redacts: false };
         let body = make();
-        peak(|| drop(search.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
+        peak(|| drop(read(&search, body)))
     };
     let fields = |projection: FieldsProjection| {
         let body = make();
-        peak(|| drop(projection.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
+        peak(|| drop(read(&projection, body)))
     };
     let (below, by) = (Some(below.to_owned()), Some(by.to_owned()));
     let by = FieldsProjection { node: Some(node.to_owned()), below, by, ..FieldsProjection::default() };
     let body = make();
     let describe = DescribeProjection::default();
-    let description = peak(|| drop(describe.read_from(BufReader::with_capacity(65_536, body)).unwrap()));
+    let description = peak(|| drop(read(&describe, body)));
     [search(text), search(path), search(two_paths), fields(FieldsProjection::default()), fields(by), description]
 }
 
 /// The peak of a timeline, as the page requests it.
 fn timeline_peak(make: impl Fn() -> Body) -> usize {
     let (body, timeline) = (make(), TimelineProjection { bars: 1000, range: None });
-    peak(|| drop(timeline.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
+    peak(|| drop(read(&timeline, body)))
 }
 
 /// The peaks of both passes of a trace from the first item of the last node.
@@ -117,20 +122,20 @@ fn trace_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     let start = Place { node: again.node_name(node), run: 0, output: 0, item: 0 };
     let mut trace = None;
     let steps = peak(|| {
-        let view = LineageProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+        let view = read(&LineageProjection, body);
         trace = Some(Trace::new(view, &start, Direction::Both));
     });
     let places = trace.expect("it was read").places();
     assert!(places.len() > 1);
     let items = ItemsProjection { places: places.into(), redacts: true };
-    [steps, peak(|| drop(items.read_from(BufReader::with_capacity(65_536, again)).unwrap()))]
+    [steps, peak(|| drop(read(&items, again)))]
 }
 
 /// The peaks of both passes of a look-up of paths that items have or lack, in what each node received and output.
 fn look_up_peaks(make: impl Fn() -> Body) -> [usize; 2] {
     let (body, again) = (make(), make());
     let mut runs = None;
-    let first = peak(|| runs = Some(RunsProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap()));
+    let first = peak(|| runs = Some(read(&RunsProjection, body)));
     let runs = runs.expect("it was read");
     let second = peak(|| {
         let ask = |node: &str, path| {
@@ -141,7 +146,7 @@ fn look_up_peaks(make: impl Fn() -> Body) -> [usize; 2] {
         let of_node = |node| ["orderId", "i", "list[3]", "customer.nmae", "text"].map(|path| ask(node, path));
         let questions = runs.names().take(20).flat_map(of_node).flatten().collect();
         let lookup = LookupProjection::new(Plan::new(&runs, questions));
-        let found = lookup.read_from(BufReader::with_capacity(65_536, again)).unwrap();
+        let found = read(&lookup, again);
         assert!(found.iter().any(|found| found.items > 0));
     });
     [first, second]
@@ -151,7 +156,7 @@ fn look_up_peaks(make: impl Fn() -> Body) -> [usize; 2] {
 fn comparison_peak(make: impl Fn() -> Body) -> usize {
     let digest = |body: Body| {
         let digest = DigestProjection { redacts: true };
-        digest.read_from(BufReader::with_capacity(65_536, body)).unwrap()
+        read(&digest, body)
     };
     let (this, other) = (make(), make());
     peak(|| {
@@ -290,7 +295,7 @@ fn recorded_items_do_not_stay_in_memory() {
         };
         let mut kept = 0;
         let peak = peak(|| {
-            let recording = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+            let recording = read(&projection, body);
             assert_eq!(recording.incomplete, None);
             kept = recording.items.map_or(0, |items| ReadAt::len(&items));
         });
@@ -396,15 +401,16 @@ const TRACES: Growth<2> =
 const LOOK_UPS: Growth<2> = Growth { peaks: ["runs", "items"], room: 8 * MB, ask: |make, _| look_up_peaks(make) };
 const COMPARISONS: Growth<1> = Growth { peaks: ["comparison"], room: 8 * MB, ask: |make, _| [comparison_peak(make)] };
 
-/// Bodies of up to a gigabyte, each large in one way, divided by `smaller`.
-fn large_bodies(smaller: usize) -> [(&'static str, Shape); 6] {
+/// Bodies of up to a gigabyte, each large in one way, divided by `smaller`; after a small one of the same kind, which also
+/// fills the reader's buffers.
+fn large_bodies(smaller: usize) -> [(&'static str, Shape, Shape); 6] {
     [
-        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
-        ("1,000,000 items in a node", items(1_000_000 / smaller)),
-        ("100,000 runs", runs(100_000 / smaller)),
-        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
-        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
-        ("10,000,000 numbers", one(Item::Array(10 * MB / smaller))),
+        ("one string of 500 MB", one(Item::String(MB)), one(Item::String(500 * MB / smaller))),
+        ("1,000,000 items in a node", items(1000), items(1_000_000 / smaller)),
+        ("100,000 runs", runs(5000), runs(100_000 / smaller)),
+        ("a key of 100 MB", one(Item::Key(MB)), one(Item::Key(100 * MB / smaller))),
+        ("10,000,000 keys", one(Item::Keys(50_000)), one(Item::Keys(10 * MB / smaller))),
+        ("10,000,000 numbers", one(Item::Array(100_000)), one(Item::Array(10 * MB / smaller))),
     ]
 }
 
@@ -415,7 +421,7 @@ impl<const N: usize> Growth<N> {
         let small = (self.ask)(&|| Shape::realistic(1_000_000), REALISTIC_NODE);
         let realistic = (self.ask)(&|| Shape::realistic(1_000_000_000 / smaller as u64), REALISTIC_NODE);
         let mut large = vec![("a realistic body", realistic)];
-        large.extend(large_bodies(smaller).map(|(what, shape)| (what, (self.ask)(&|| shape.clone().body(), 1))));
+        large.extend(large_bodies(smaller).map(|(what, _, large)| (what, (self.ask)(&|| large.clone().body(), 1))));
         for (what, peaks) in large {
             for ((name, peak), small) in self.peaks.iter().zip(peaks).zip(small) {
                 println!("{what}: {name} {peak}; 1 MB: {small}");
@@ -445,18 +451,9 @@ fn compare(smaller: usize) {
         assert!(summary.abs_diff(summary_1) < EQUAL, "summary of {bytes} bytes: {summary}, of 1 MB: {summary_1}");
         assert!(node.abs_diff(node_1) < EQUAL, "node of {bytes} bytes: {node}, of 1 MB: {node_1}");
     }
-    // Each with a small body of the same kind that also fills the reader's buffers.
-    let pairs: [(&str, Shape, Shape); 8] = [
-        ("one string of 500 MB", one(Item::String(MB)), one(Item::String(500 * MB / smaller))),
-        ("1,000,000 items in a node", items(1000), items(1_000_000 / smaller)),
-        ("100,000 runs", runs(5000), runs(100_000 / smaller)),
-        ("a name of 1 MB", named(5000), named(MB / smaller)),
-        ("nesting of 1,000,000", one(Item::Nested(1000)), one(Item::Nested(MB / smaller))),
-        ("a key of 100 MB", one(Item::Key(MB)), one(Item::Key(100 * MB / smaller))),
-        ("10,000,000 keys", one(Item::Keys(50_000)), one(Item::Keys(10 * MB / smaller))),
-        ("10,000,000 numbers", one(Item::Array(100_000)), one(Item::Array(10 * MB / smaller))),
-    ];
-    for (what, small, large) in pairs {
+    let named = ("a name of 1 MB", named(5000), named(MB / smaller));
+    let nested = ("nesting of 1,000,000", one(Item::Nested(1000)), one(Item::Nested(MB / smaller)));
+    for (what, small, large) in large_bodies(smaller).into_iter().chain([named, nested]) {
         let [summary_small, node_small] = peaks(|| small.clone().body(), 1);
         let [summary, node] = peaks(|| large.clone().body(), 1);
         println!("{what}: summary {summary}, node {node}; small: {summary_small}, {node_small}");

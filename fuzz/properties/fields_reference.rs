@@ -39,7 +39,7 @@ pub fn fields(body: &Value, node: &str) -> (usize, Vec<Value>, bool) {
 type Steps = Vec<String>;
 
 /// `(items, paths, is_full)` of a node: everything that has or lacks a path, for the first 400 paths in the order of the
-/// text, of which that of `json` itself is one.
+/// text; the path of `json` itself is one of them.
 pub fn paths(body: &Value, node: &str) -> (usize, Vec<Path>, bool) {
     let mut jsons = Vec::new();
     let mut items = 0;
@@ -202,9 +202,9 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
                 if !added.insert((row.0.to_string(), elements)) {
                     continue;
                 }
-                let beside: Vec<_> = of_path.iter().filter(|value| are_paired(key, value)).collect();
-                row.2.extend(beside.iter().map(|value| found(Some(&value.value))));
-                row.2.extend(beside.is_empty().then(|| found(None)));
+                let paired: Vec<_> = of_path.iter().filter(|value| are_paired(key, value)).collect();
+                row.2.extend(paired.iter().map(|value| found(Some(&value.value))));
+                row.2.extend(paired.is_empty().then(|| found(None)));
             }
             for value in of_path.iter().filter(|value| !of_by.iter().any(|key| are_paired(key, value))) {
                 none.1.insert(number);

@@ -112,12 +112,12 @@ fn matches<'a>(question: &'a Question, values: &'a [Found]) -> impl Iterator<Ite
 /// Whether the item has a value like this, in addition to the one that was found.
 fn has_also(question: &Question, also: &(String, Option<Condition>), found: Option<&Found>, values: &[Found]) -> bool {
     let (end, condition) = also;
-    let beside =
+    let paired =
         values.iter().filter(|value| ends(&value.path, end) && found.is_none_or(|found| are_paired(found, value)));
     let satisfied = |value: &Found| {
         condition.as_ref().is_none_or(|condition| satisfies(question, condition, value, values).is_some())
     };
-    let mut fitting = beside.filter(|value| satisfied(value));
+    let mut fitting = paired.filter(|value| satisfied(value));
     fitting.next().is_some()
 }
 

@@ -8,7 +8,7 @@ use super::table::table;
 use super::terminal::{Styled, plain, print, print_styled};
 use crate::blocking::blocking;
 use crate::cache::{Cache, Listed};
-use crate::config::CacheOptions;
+use crate::config::{CacheFolder, CacheOptions};
 use crate::units::{counted, lasting, megabytes};
 
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub(super) struct Command {
 #[derive(Subcommand)]
 enum Action {
     /// Remove everything from it
-    Clear(CacheOptions),
+    Clear(CacheFolder),
 }
 
 /// The characters of a name that distinguish it from the others in a table.
@@ -31,8 +31,11 @@ const NAME_CHARS: usize = 12;
 
 impl Command {
     pub(super) async fn run(self) -> Result<(), Error> {
-        let options = if let Some(Action::Clear(options)) = &self.action { options } else { &self.cache };
-        let cache = options.cache()?.ok_or_else(|| {
+        let cache = match &self.action {
+            Some(Action::Clear(folder)) => folder.cache()?,
+            None => self.cache.cache()?,
+        };
+        let cache = cache.ok_or_else(|| {
             Error::Usage("Which cache? Name its folder with --cache or N8N_LENS_CACHE, or use --cache auto for the default folder.".to_owned())
         })?;
         match self.action {

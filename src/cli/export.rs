@@ -2,11 +2,13 @@
 
 use std::io::{ErrorKind, IsTerminal, Write, stdout};
 
-use clap::{Args, ValueEnum};
-use jiff::Timestamp;
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::commands::PERIOD;
+use super::spelling::Spelling;
 use super::{Error, progress, terminal};
 use crate::blocking::blocking;
 use crate::config::StoreOptions;
@@ -14,9 +16,9 @@ use crate::execution::FailureFilter;
 use crate::export::{self, Collector, Form, Piece, Refusal, Report};
 use crate::n8n::Progress;
 use crate::store::Query;
-use crate::toolkit::Words;
+use crate::toolkit::{ArgumentError, Arguments, FromArguments, Parameter, Words};
 use crate::tools;
-use crate::tools::executions::list_executions::Status;
+use crate::tools::executions::list_executions::{self, ListExecutions};
 use crate::units::counted;
 
 /// The variable with headers for a collector, such as a token, in the format of OpenTelemetry's SDKs.
@@ -43,29 +45,8 @@ pub(super) struct Export {
     #[arg(long)]
     with_traced: bool,
 
-    /// Only executions of this workflow
-    #[arg(long, value_name = "WORKFLOW_ID")]
-    workflow_id: Option<String>,
-
-    /// Only executions with this status; without it, running ones are left out
-    #[arg(long, value_name = "STATUS", value_parser = clap::builder::PossibleValuesParser::new(Status::WORDS))]
-    status: Option<String>,
-
-    /// Only executions started at or after this time (ISO 8601)
-    #[arg(long, value_name = "STARTED_AFTER", value_parser = date)]
-    started_after: Option<String>,
-
-    /// Only executions started at or before this time (ISO 8601)
-    #[arg(long, value_name = "STARTED_BEFORE", value_parser = date)]
-    started_before: Option<String>,
-
-    /// Only failed executions whose error is of the node with this name
-    #[arg(long, value_name = "FAILING_NODE")]
-    failing_node: Option<String>,
-
-    /// Only failed executions whose error contains this text, in upper or lower case
-    #[arg(long, value_name = "ERROR")]
-    error: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
 
     /// Only executions after this one: the last one of the previous export
     #[arg(long, value_name = "ID")]
@@ -98,9 +79,50 @@ enum Format {
     Otlp,
 }
 
-fn date(text: &str) -> Result<String, String> {
-    let parsed: Result<Timestamp, _> = text.parse();
-    parsed.map(|_| text.to_owned()).map_err(|_| "a date in ISO 8601, such as 2026-11-21T00:00:00Z".to_owned())
+/// Which executions, as the list of a store is filtered.
+struct Filter(Map<String, Value>);
+
+static FILTER: [Parameter; 6] =
+    Parameter::without(list_executions::STORE_TOOL.parameters, &["limit", "cursor", "raw", "maxTokens"]);
+
+const SPELLING: Spelling = Spelling {
+    help: &[
+        PERIOD,
+        &[
+            ("status", "Only executions with this status; without it, running ones are left out"),
+            ("error", "Only failed executions whose error contains this text, in upper or lower case"),
+        ],
+    ],
+    ..Spelling::OPTIONS
+};
+
+impl Args for Filter {
+    fn augment_args(command: Command) -> Command {
+        command.args(FILTER.iter().map(|parameter| SPELLING.argument(parameter)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Filter {
+    fn from_arg_matches(arguments: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(SPELLING.values(&FILTER, arguments)))
+    }
+
+    fn update_from_arg_matches(&mut self, arguments: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(arguments)?;
+        Ok(())
+    }
+}
+
+impl Filter {
+    fn read(self) -> Result<ListExecutions, Error> {
+        let read = Arguments::check(&FILTER, &[], self.0).and_then(ListExecutions::read);
+        let refusal = |error: &ArgumentError| SPELLING.refusal(&FILTER, error).unwrap_or_else(|| error.to_string());
+        read.map_err(|error| Error::Usage(refusal(&error)))
+    }
 }
 
 /// The destination of the pieces.
@@ -153,17 +175,18 @@ impl Export {
             let refusal = "An export reads n8n's own store: name it with --store (auto, n8n's folder, a database file, a bundle.json or postgres://…).";
             Error::Usage(refusal.to_owned())
         })?;
+        let filter = self.filter.read()?;
         let query = Query {
-            workflow_id: self.workflow_id,
-            status: self.status,
-            started_after: self.started_after,
-            started_before: self.started_before,
+            workflow_id: filter.workflow_id,
+            status: filter.status.map(|status| status.word().to_owned()),
+            started_after: filter.started_after,
+            started_before: filter.started_before,
             above: self.after,
             below: self.until_id.map(|id| id.saturating_add(1)),
             without_traced: self.format == Format::Otlp && !self.with_traced,
             ..Query::default()
         };
-        let failures = FailureFilter { node: self.failing_node, text: self.error };
+        let failures = FailureFilter { node: filter.failing_node, text: filter.error };
         let (masks, reveal, spool) = (self.redact, self.store.reveals(), self.store.spool());
         let until_unfinished = self.until_unfinished;
         Ok(export::Export { store, query, failures, until_unfinished, form, masks, reveal, spool })

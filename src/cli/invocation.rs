@@ -10,14 +10,15 @@ use serde_json::{Map, Value};
 use super::commands::COMMANDS;
 use super::terminal::{for_people, print_json, print_styled};
 use super::tool_command::{Reads, ShortDocument, ToolCommand};
+use super::words::{TERMINAL, reword};
 use super::{Error, context, progress, render, source};
 use crate::config::{ReadingOptions, StoreOptions};
 use crate::platform::shutdown_signal;
 use crate::toolkit::kebab_case;
-use crate::tools::Context;
 use crate::tools::executions::{SavedExecution, Source};
 use crate::tools::view::shell::quoted;
 use crate::tools::workflows::is_workflow_file;
+use crate::tools::{self, Context};
 use crate::workflow::file::Files;
 
 /// The message of a command that is interrupted before it has an answer.
@@ -115,12 +116,13 @@ impl Invocation {
                 () = shutdown_signal() => return Err(Error::Input(INTERRUPTED.to_owned())),
             },
         };
-        let text = text.map_err(|error| command.failure(error))?;
+        let text = text.map_err(|error| failure(command, error))?;
         let mut answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if is_for_people {
             if let (Some(file), Some(next)) = (file, answer["next"].as_str()) {
                 answer["next"] = next.replacen("FILE", &shell_word(&file), 1).into();
             }
+            reword(&mut answer);
             let shown = (command.render)(&answer);
             print_styled(&if names > 0 { render::sourced(shown, &answer) } else { shown })?;
         } else {
@@ -128,6 +130,15 @@ impl Invocation {
         }
         (command.fails)(&answer).map_or(Ok(()), |why| Err(Error::Input(why.to_owned())))
     }
+}
+
+/// Why a call failed, in the words of the command line.
+fn failure(command: &ToolCommand, error: tools::Error) -> Error {
+    let refusal = match &error {
+        tools::Error::Argument(error) => command.spelling.refusal(command.tool.parameters, error),
+        _ => None,
+    };
+    refusal.map_or(Error::Tool(error), |refusal| Error::Usage(TERMINAL.tell(&refusal).into_owned()))
 }
 
 /// A name for a shell, in quotes if it needs any.

@@ -33,6 +33,7 @@ mod terminal;
 mod tool_command;
 mod tools;
 mod view;
+mod words;
 
 use std::process::ExitCode;
 
@@ -42,7 +43,6 @@ use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
 use crate::config::{self, LogOptions, ReadingOptions, ServerOptions, Transport};
-use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::workflows::check_workflow;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
@@ -153,7 +153,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             terminal::report(&match &error {
                 // Its message speaks to an agent; other messages name tools only as values.
-                Error::Tool(error) => Audience::Terminal.tell(&error.to_string()).into_owned(),
+                Error::Tool(error) => words::TERMINAL.tell(&error.to_string()).into_owned(),
                 error => error.to_string(),
             });
             ExitCode::from(error.exit_code())

@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::table::table;
 use super::terminal::{self, Styled, plain, wrapped};
 use crate::execution::Header;
-use crate::toolkit::Audience;
 use crate::units::{self, counted};
 
 pub(super) const BOLD: Style = Style::new().bold();
@@ -115,6 +114,7 @@ pub(super) fn summary(answer: &Value) -> Styled {
     text += &error_lines(&data["error"]);
     text += &remarks(data);
     let findings = answer["findings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let findings = findings.chain(answer["unseen"].as_str());
     text += &findings.map(|finding| format!("\n• {}", plain(finding))).collect::<String>();
     let nodes = data["availableNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let copied: String = nodes.iter().filter_map(copied).collect();
@@ -287,31 +287,31 @@ pub(super) fn fields(answer: &Value) -> Styled {
     let shown = bold_count(&data["items"], "item", "items") + "\n";
     let rows = |member: &str| data[member].as_array().cloned().unwrap_or_default().into_iter();
     let table = if data["odd"].is_array() {
-        let rows = rows("odd").map(|odd| {
+        let rows = rows("odd").map(|one| {
             vec![
-                Cell::new(plain(&some(&odd["nodeName"]))),
-                number_cell(some(&odd["run"])),
-                number_cell(some(&odd["output"])),
-                number_cell(some(&odd["item"])),
-                Cell::new(plain(&some(&odd["path"]))),
-                Cell::new(plain(&if odd["missing"] == true { "missing".to_owned() } else { odd["value"].to_string() })),
+                Cell::new(plain(&some(&one["nodeName"]))),
+                number_cell(some(&one["run"])),
+                number_cell(some(&one["output"])),
+                number_cell(some(&one["item"])),
+                Cell::new(plain(&some(&one["path"]))),
+                Cell::new(plain(&if one["missing"] == true { "missing".to_owned() } else { one["value"].to_string() })),
             ]
         });
         table(["Node", "Run", "Output", "Item", "Path", "Value"], rows, &[0, 4, 5])
     } else {
         let rows = rows("fields").map(|field| {
             let kinds = if field["type"].is_null() { &field["types"] } else { &field["type"] };
-            let odd = &field["odd"];
+            let outlier = &field["odd"];
             let values = if field["values"].is_null() { &field["example"] } else { &field["values"] };
             vec![
                 Cell::new(plain(&some(&field["path"]))),
                 Cell::new(plain(&some(kinds))).add_attribute(Attribute::Dim),
                 number_cell(some(&field["missing"])),
                 Cell::new(plain(&if values.is_null() { String::new() } else { values.to_string() })),
-                Cell::new(plain(&some(odd))).fg(Color::DarkYellow),
+                Cell::new(plain(&some(outlier))).fg(Color::DarkYellow),
             ]
         });
-        table(["Path", "Type", "Missing", "Values", "Odd"], rows, &[0, 3, 4])
+        table(["Path", "Type", "Missing", "Values", "Outlier"], rows, &[0, 3, 4])
     };
     let splits =
         rows("splits").map(|one| format!("\n• {}: {}", plain(&some(&one["nodeName"])), plain(&some(&one["split"]))));
@@ -360,7 +360,7 @@ pub(super) fn listed(value: &Value) -> String {
 pub(super) fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();
     let texts = notes.chain([&data["truncated"]["reason"]]).filter_map(Value::as_str);
-    texts.map(|text| format!("\n{}", paint(DIM, &Audience::Terminal.tell(text)))).collect()
+    texts.map(|text| format!("\n{}", paint(DIM, text))).collect()
 }
 
 /// The command that shows the next page; without the cursor if it does not fit the terminal.
@@ -387,7 +387,7 @@ pub(super) fn node(answer: &Value) -> Styled {
         data["run"]["total"],
     );
     if let Some(reason) = data["truncated"]["reason"].as_str() {
-        shown += &format!("\n{}", paint(DIM, &Audience::Terminal.tell(reason)));
+        shown += &format!("\n{}", paint(DIM, reason));
     }
     for section in ["error", "input", "output", "parameters"] {
         if !data[section].is_null() {

@@ -109,9 +109,7 @@ impl Spelling {
         let help = self.help.iter().find_map(|words| word(words, parameter));
         let help = help.unwrap_or(parameter.description).trim_end_matches('.');
         match &parameter.kind {
-            Kind::Integer { range, .. } if *range.end() < u64::from(u32::MAX) => {
-                format!("{help}, {} to {}", range.start(), range.end())
-            }
+            Kind::Integer { min, max, .. } if *max < u64::from(u32::MAX) => format!("{help}, {min} to {max}"),
             _ => help.to_owned(),
         }
     }

@@ -3,12 +3,11 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::Value;
 
-use super::Error;
 use super::spelling::Spelling;
 use super::terminal::Styled;
 use crate::config::{CachingOptions, Language, ReadingOptions, Sources};
-use crate::toolkit::{Audience, Kind};
-use crate::tools::{self, Tool};
+use crate::toolkit::Kind;
+use crate::tools::Tool;
 
 /// What a command reads, which decides the settings that it has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub(super) enum Reads {
     Places,
     /// Many executions, from n8n or its store.
     Executions,
-    /// Only what n8n's API tells.
+    /// Only n8n's API.
     Api,
 }
 
@@ -93,15 +92,6 @@ impl ToolCommand {
             Reads::Places => reading.cached(CachingOptions::from_arg_matches(arguments)?),
             _ => reading,
         })
-    }
-
-    /// Why the call failed, in the words of the command line.
-    pub(super) fn failure(&self, error: tools::Error) -> Error {
-        let refusal = match &error {
-            tools::Error::Argument(error) => self.spelling.refusal(self.tool.parameters, error),
-            _ => None,
-        };
-        refusal.map_or(Error::Tool(error), |refusal| Error::Usage(Audience::Terminal.tell(&refusal).into_owned()))
     }
 
     fn reads_one(&self) -> bool {

@@ -13,12 +13,19 @@ use crate::n8n::Caching;
 /// The folder that `auto` names, below the user's folder for caches.
 const FOLDER: &str = "n8n-lens";
 
-/// Settings of the cache of executions.
+/// The folder of the cache of executions.
 #[derive(Args, Clone, Default)]
-pub struct CacheOptions {
+pub struct CacheFolder {
     /// Keep the bodies of finished executions in this folder, so that n8n sends each once: a folder, or auto (the user's cache folder)
     #[arg(long, help_heading = N8N, env = "N8N_LENS_CACHE", value_name = "DIR", value_parser = path)]
     cache: Option<PathBuf>,
+}
+
+/// Settings of the cache of executions.
+#[derive(Args, Clone, Default)]
+pub struct CacheOptions {
+    #[command(flatten)]
+    folder: CacheFolder,
 
     /// With --cache: its largest size, such as 500MB or 2GB
     #[arg(long, help_heading = N8N, env = "N8N_LENS_CACHE_MAX", value_name = "SIZE", default_value = "2GB", value_parser = Size::parse)]
@@ -92,17 +99,27 @@ fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*factor).filter(|product| *product > 0)
 }
 
-impl CacheOptions {
-    fn folder(&self) -> Option<&Path> {
+impl CacheFolder {
+    fn named(&self) -> Option<&Path> {
         self.cache.as_deref().filter(|folder| !folder.as_os_str().is_empty())
     }
 
+    /// The cache in it, with the default settings, if there is one.
+    ///
+    /// # Errors
+    /// This system has no folder for caches.
+    pub fn cache(&self) -> Result<Option<Cache>, Error> {
+        CacheOptions { folder: self.clone(), ..CacheOptions::default() }.cache()
+    }
+}
+
+impl CacheOptions {
     /// The cache, if there is one.
     ///
     /// # Errors
     /// This system has no folder for caches.
     pub fn cache(&self) -> Result<Option<Cache>, Error> {
-        let Some(folder) = self.folder() else { return Ok(None) };
+        let Some(folder) = self.folder.named() else { return Ok(None) };
         let folder = match folder.to_str() {
             Some("auto") => dirs::cache_dir().map(|caches| caches.join(FOLDER)).ok_or_else(|| {
                 Error("This system has no folder for caches: name one with --cache instead of auto.".to_owned())
@@ -116,7 +133,7 @@ impl CacheOptions {
     /// The settings as environment variables, for another process of n8n-lens.
     #[cfg(feature = "gateway")]
     fn environment(&self) -> [(&'static str, Option<String>); 3] {
-        let folder = self.folder();
+        let folder = self.folder.named();
         let if_used = |value: String| folder.map(|_| value);
         [
             ("N8N_LENS_CACHE", folder.and_then(Path::to_str).map(str::to_owned)),

@@ -17,7 +17,7 @@ use clap::builder::{FalseyValueParser, PossibleValue};
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
-pub use cache::{CacheOptions, CachingOptions};
+pub use cache::{CacheFolder, CacheOptions, CachingOptions};
 #[cfg(feature = "coordination")]
 pub use coordination::CoordinationOptions;
 #[cfg(feature = "gateway")]

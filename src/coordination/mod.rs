@@ -80,7 +80,7 @@ pub use caller::Caller;
 pub use error::Error;
 pub use passkey::Cost;
 use passkey::Passkeys;
-pub use prompts::{PROMPTS, Prompt};
+pub use prompts::{PROMPTS, TaskPrompt};
 pub use resources::{RESOURCE_TEMPLATES, Resource, ResourceTemplate};
 use store::{Clock, DatabaseLocation, Scope, Store, StoreError, Time, Work};
 use tool::Run;

@@ -14,7 +14,7 @@ use super::{Caller, Coordinator, Error, SessionPolicy};
 use crate::toolkit::{Arguments, Parameter, Text, Words, arguments};
 
 /// A prompt. All its arguments are required.
-pub struct Prompt {
+pub struct TaskPrompt {
     /// The name used in requests.
     pub name: &'static str,
     /// The name shown to people.
@@ -27,22 +27,22 @@ pub struct Prompt {
 }
 
 /// All prompts.
-pub static PROMPTS: [Prompt; 3] = [
-    Prompt {
+pub static PROMPTS: [TaskPrompt; 3] = [
+    TaskPrompt {
         name: "task_start",
         title: "Start a task",
         description: "What an agent should know before it starts a task: its context and its history.",
         parameters: TaskStart::PARAMETERS,
         rule: rule::<TaskStart, _>,
     },
-    Prompt {
+    TaskPrompt {
         name: "handoff_template",
         title: "Hand a task over",
         description: "A handoff template, prefilled with the task and its current context.",
         parameters: HandoffTemplate::PARAMETERS,
         rule: rule::<HandoffTemplate, _>,
     },
-    Prompt {
+    TaskPrompt {
         name: "context_summary",
         title: "Summarize a task's context",
         description: "A task's current context and its last saved notes.",
@@ -85,7 +85,7 @@ impl Coordinator {
     /// caller may not use the prompt. [`Error::Store`] if the database cannot be read.
     pub async fn prompt(
         self: &Arc<Self>,
-        prompt: &'static Prompt,
+        prompt: &'static TaskPrompt,
         mut arguments: Map<String, Value>,
         caller: &Caller,
     ) -> Result<String, Error> {

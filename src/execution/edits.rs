@@ -1,7 +1,7 @@
 //! Changes to the run data on the way from the store to a projection: what n8n redacts is cleared, and what the shown
 //! run does not need is left out before it is expanded.
 
-use super::lookup::{Looked, Plan};
+use super::lookup::{LookedNode, LookedValue, Plan};
 use super::node::{NodeProjection, NodeView};
 use super::redaction::Reason;
 use super::workflow::Workflow;
@@ -73,22 +73,24 @@ pub(super) enum Level<'a> {
     ResultData,
     RunData,
     Runs(Wanted<'a>),
-    Run(Items),
+    Run(Items<'a>),
     /// `{connection: [[item, …], …]}`
-    ItemLists(Items),
-    Outputs(Items),
-    Items(Items),
-    Item(Items),
+    ItemLists(Items<'a>),
+    Outputs(Items<'a>),
+    Items(Items<'a>),
+    Item(Items<'a>),
     Error,
-    /// Somewhere in a node in whose items something is looked up.
-    Looked(Looked<'a>),
+    /// In an item in which something is looked up.
+    Value(LookedValue<'a>),
 }
 
 /// Which runs of a node are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted<'a> {
     /// All, with these items.
-    All(Items),
+    All(Items<'a>),
+    /// Those in whose items something is looked up.
+    Looked(LookedNode<'a>),
     Some {
         /// The node's name, if the items of some of its runs are read.
         node: Option<&'a str>,
@@ -99,8 +101,10 @@ pub(super) enum Wanted<'a> {
 
 /// Which items of a run are read.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Items {
+pub(super) enum Items<'a> {
     All,
+    /// The parts of them in which something is looked up.
+    Looked(LookedNode<'a>),
     None,
     /// The items that may stand for an error, or come from a sub-workflow.
     Marked {
@@ -121,7 +125,7 @@ impl<'a> Edit for Edits<'a> {
     fn member(&self, object: Level<'a>, name: &str) -> Step<Level<'a>> {
         let clears = self.redaction.is_some();
         match (object, name) {
-            (Level::Looked(place), name) => place.member(name),
+            (Level::Value(value), name) => entered(value.member(name)),
             (Level::Data, "resultData") => Step::Enter(Level::ResultData),
             (Level::ResultData, "runData") => Step::Enter(Level::RunData),
             (Level::RunData, name) => self.node(name),
@@ -129,7 +133,8 @@ impl<'a> Edit for Edits<'a> {
                 Step::Look { place: Level::Error, name: Some("redactedError") }
             }
             (Level::Run(Items::None), "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
-            (Level::Run(items @ Items::Marked { .. }), "data") => Step::Enter(Level::ItemLists(items)),
+            (Level::Run(items @ Items::Marked { .. }), "data")
+            | (Level::Run(items @ Items::Looked(_)), "data" | "inputOverride") => Step::Enter(Level::ItemLists(items)),
             (Level::Run(items), "data" | "inputOverride") if clears => Step::Enter(Level::ItemLists(items)),
             (Level::ItemLists(items), _) => Step::Enter(Level::Outputs(items)),
             (Level::Item(_), "json") if clears => Step::Put("{}"),
@@ -142,6 +147,8 @@ impl<'a> Edit for Edits<'a> {
     fn element(&self, array: Level<'a>, index: u64) -> Step<Level<'a>> {
         match array {
             Level::Runs(Wanted::All(items)) => Step::Enter(Level::Run(items)),
+            Level::Runs(Wanted::Looked(node)) if node.has_run(index) => Step::Enter(Level::Run(Items::Looked(node))),
+            Level::Runs(Wanted::Looked(_)) => Step::Put("0"),
             Level::Runs(Wanted::Some { node, requested }) => {
                 let Focus::Runs(focus) = self.focus else { return Step::Keep };
                 let items = focus.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
@@ -151,9 +158,12 @@ impl<'a> Edit for Edits<'a> {
                     (false, false) => Step::Put("0"),
                 }
             }
-            Level::Looked(place) => place.element(index),
             Level::Outputs(items) => Step::Enter(Level::Items(items)),
+            Level::Items(Items::Looked(node)) => {
+                node.item(index).map_or(Step::Keep, |item| Step::Enter(Level::Value(item)))
+            }
             Level::Items(items) => Step::Look { place: Level::Item(items), name: None },
+            Level::Value(value) => entered(value.element(index)),
             _ => Step::Keep,
         }
     }
@@ -194,7 +204,10 @@ impl<'a> Edits<'a> {
                 let calls_workflow = workflow.calls_workflow(&name);
                 Step::Enter(Level::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
             }
-            Focus::Looked(plan) => Looked::node(plan, &hold_name(name)),
+            Focus::Looked(plan) => match LookedNode::of(plan, &hold_name(name)) {
+                Some(node) => Step::Enter(Level::Runs(Wanted::Looked(node))),
+                None => Step::Put("[]"),
+            },
             Focus::Runs(focus) => {
                 let name = hold_name(name);
                 let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
@@ -211,6 +224,11 @@ impl<'a> Edits<'a> {
     fn leaves_out_items(&self) -> bool {
         matches!(self.focus, Focus::Runs(focus) if !focus.runs.is_empty())
     }
+}
+
+/// A value that a path leads over is read, another one is left out.
+fn entered(value: Option<LookedValue<'_>>) -> Step<Level<'_>> {
+    value.map_or(Step::Drop, |value| Step::Enter(Level::Value(value)))
 }
 
 /// Whether an object has an `error`.

@@ -25,7 +25,7 @@
 //! | recovered run | a run that n8n restored from its event log after a crash, with placeholders for items |
 //! | lineage | which items each item came from |
 //! | kind | of an error's text: what is left without the values in it, so that equal failures are one |
-//! | outlier | a value that differs from almost all others with the same path; messages call it odd |
+//! | outlier | a value that differs from almost all others with the same path; the member `odd` of answers |
 //! | row | what an export writes about one execution, one run or one item |
 //! | movement | a difference between a node's runs in one period and in the seven before it that is not chance |
 //!
@@ -136,6 +136,7 @@ pub use header::{Header, HeaderProjection, duration};
 pub use items::{ItemList, ItemLists};
 pub use related::{Children, Parent};
 pub use run::Run;
+pub use runs::is_failure;
 pub use source::InputSource;
 pub use stored::{Searched, StoredExecution, StoredProjection, StoredSearch};
 

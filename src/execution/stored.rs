@@ -336,11 +336,11 @@ impl<'a> Opened<'a> {
 
     /// Translates an error into what it means in a store.
     fn named<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
-        result.map_err(|error| match (self.text.take_failure(), error) {
-            (Some(failure), _) => Error::Store(failure),
-            (None, _) if self.text.is_too_expensive() => Error::StoredTooExpensive,
-            (None, Error::Read(error)) => Error::StoredData(error),
-            (None, error) => error,
+        result.map_err(|error| match error {
+            _ if self.text.is_too_expensive() => Error::StoredTooExpensive,
+            Error::Read(ReadError::Io(error)) => Error::Store(error),
+            Error::Read(error) => Error::StoredData(error),
+            error => error,
         })
     }
 }

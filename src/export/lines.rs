@@ -2,7 +2,6 @@
 
 use std::io;
 
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -14,6 +13,7 @@ use crate::execution::rows::{ExecutionItems, ExecutionRuns, RunRow};
 use crate::execution::summary::Summary;
 use crate::json::Prefix;
 use crate::store::Listed;
+use crate::units::iso;
 
 /// Characters of the texts of an error; longer ones are cut with a mark.
 const TEXT_CHARS: usize = 1000;
@@ -137,12 +137,6 @@ pub(super) fn run_lines(out: &mut Out, listed: &Listed, mut view: ExecutionRuns)
             from: run.sources.iter().map(|source| source.as_ref().map(|source| source.node.as_str())).collect(),
         })
     })
-}
-
-/// Milliseconds since 1970 as n8n writes a date; `None` for a time that is not a date.
-fn iso(ms: f64) -> Option<String> {
-    let time = Timestamp::from_millisecond(ms as i64).ok().filter(|_| ms.is_finite())?;
-    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }
 
 /// An item of an output.

@@ -36,7 +36,7 @@ use crate::store::{self, Query, Store};
 /// A piece of lines is sent when it has this many bytes.
 const PIECE: usize = 64 * 1024;
 
-/// Memory for the rows of one execution, of those that are read in one go.
+/// Memory for the rows of one of the executions that are read in one go.
 const ROWS_IN_MEMORY: usize = 128 * 1024;
 
 /// What is exported.

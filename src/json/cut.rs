@@ -110,7 +110,7 @@ pub fn hold_name(name: &str) -> String {
 }
 
 /// The first `chars` characters of a name, and a mark, `…[+N chars #hhhh]`, if there are more. The mark counts the rest
-/// and holds a fingerprint, so that names that differ only after the cut stay different. Shortening a shortened name
+/// and holds a stable hash, so that names that differ only after the cut stay different. Shortening a shortened name
 /// keeps both.
 ///
 /// ```
@@ -176,26 +176,26 @@ struct ShortName<'a> {
     kept: &'a str,
     /// How many characters follow those in `kept`.
     rest: u64,
-    /// Fingerprint of the first [`HELD_NAME_CHARS`] characters; `None` in a name that something else shortened.
-    fingerprint: Option<u16>,
+    /// The stable hash of the first [`HELD_NAME_CHARS`] characters; `None` in a name that something else shortened.
+    hash: Option<u16>,
 }
 
 impl<'a> ShortName<'a> {
     fn of(name: &'a Prefix) -> Self {
         let end = name.kept.char_indices().nth(HELD_NAME_CHARS).map_or(name.kept.len(), |(at, _)| at);
         let rest = name.chars.saturating_sub(name.kept.chars().count() as u64);
-        Self { kept: &name.kept, rest, fingerprint: Some(fingerprint(&name.kept[..end])) }
+        Self { kept: &name.kept, rest, hash: Some(stable_hash(&name.kept[..end])) }
     }
 
     fn parse(text: &'a str) -> Option<Self> {
         let (kept, mark) = text.rsplit_once("…[+")?;
-        let (rest, fingerprint) = mark.strip_suffix(']')?.split_once(" chars")?;
-        let fingerprint = match fingerprint.strip_prefix(" #") {
+        let (rest, hash) = mark.strip_suffix(']')?.split_once(" chars")?;
+        let hash = match hash.strip_prefix(" #") {
             Some(digits) => Some(u16::from_str_radix(digits, 16).ok()?),
-            None if fingerprint.is_empty() => None,
+            None if hash.is_empty() => None,
             None => return None,
         };
-        Some(Self { kept, rest: rest.parse().ok()?, fingerprint })
+        Some(Self { kept, rest: rest.parse().ok()?, hash })
     }
 
     fn chars(&self) -> usize {
@@ -206,22 +206,22 @@ impl<'a> ShortName<'a> {
         let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
         let (shown, dropped) = self.kept.split_at(end);
         let rest = self.rest.saturating_add(dropped.chars().count() as u64);
-        match self.fingerprint {
-            Some(fingerprint) => format!("{shown}…[+{rest} chars #{fingerprint:04x}]"),
+        match self.hash {
+            Some(hash) => format!("{shown}…[+{rest} chars #{hash:04x}]"),
             None => format!("{shown}…[+{rest} chars]"),
         }
     }
 
     fn agrees_with(&self, name: &Self) -> bool {
         let total = |name: &Self| (name.chars() as u64).saturating_add(name.rest);
-        let fingerprints = self.fingerprint.zip(name.fingerprint).is_none_or(|(one, other)| one == other);
+        let hashes = self.hash.zip(name.hash).is_none_or(|(one, other)| one == other);
         let beginnings = name.kept.starts_with(self.kept) || self.kept.starts_with(name.kept);
-        total(self) == total(name) && fingerprints && beginnings
+        total(self) == total(name) && hashes && beginnings
     }
 }
 
 /// FNV-1a, folded to 16 bits: the same on every platform and in every version.
-pub(crate) fn fingerprint(text: &str) -> u16 {
+pub(crate) fn stable_hash(text: &str) -> u16 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash >> 16) as u16 ^ hash as u16
 }

@@ -101,7 +101,7 @@ mod written;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{Cursor, Element};
-pub(crate) use cut::fingerprint;
+pub(crate) use cut::stable_hash;
 pub use cut::{
     CUT_NAME_CHARS, Prefix, cut_json_both, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name,
 };
@@ -122,6 +122,7 @@ pub use pruned_reader::{PrunedReader, check};
 pub use raw_capture::{Capture, SHARED_WITHIN};
 pub use read_ahead::ReadAhead;
 pub use read_at::{InOrder, ReadAt};
+pub use scalar::number;
 pub use spool::Spool;
 pub(crate) use walk::walk_levels;
 pub use walk::{Visitor, WALKED_LEVELS, begins_with, walk};

@@ -25,7 +25,7 @@ pub struct Prefilter {
     /// Whether the text has characters that are written as two escapes.
     has_pairs: bool,
     /// For the name of a member: which values of it are of interest.
-    judge: Option<Predicate>,
+    accepts: Option<Predicate>,
 }
 
 impl Prefilter {
@@ -45,7 +45,7 @@ impl Prefilter {
     }
 
     /// Looks for members whose name ends with `name`; `None` if it is too long. If the value begins in a way that
-    /// `judge` rejects, nothing else is read.
+    /// `accepts` refuses, nothing else is read.
     ///
     /// ```
     /// use n8n_lens::json::Prefilter;
@@ -54,8 +54,8 @@ impl Prefilter {
     /// assert!(prefilter.may_be_in(br#"{"rate": 1, "taxRates": [{"tax rate": "7 %"}]}"#));
     /// assert!(!prefilter.may_be_in(br#"{"rate": 1, "rates": "7 %", "of": "rate"}"#));
     /// ```
-    pub fn member(name: &str, judge: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Option<Self> {
-        Some(Self { judge: Some(Arc::new(judge)), ..Self::spelled(name, "\"", false)? })
+    pub fn member(name: &str, accepts: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Option<Self> {
+        Some(Self { accepts: Some(Arc::new(accepts)), ..Self::spelled(name, "\"", false)? })
     }
 
     fn spelled(text: &str, end: &str, ignores_case: bool) -> Option<Self> {
@@ -69,16 +69,16 @@ impl Prefilter {
             escape: memchr::memmem::Finder::new(b"\\u"),
             character: Regex::new(&format!("{flags}[{class}]")).ok()?,
             has_pairs: text.chars().any(|char| char.len_utf16() > 1),
-            judge: None,
+            accepts: None,
         })
     }
 
     /// Whether the text may be in a piece of JSON that begins and ends outside strings.
     pub fn may_be_in(&self, json: &[u8]) -> bool {
-        let is_found = match &self.judge {
+        let is_found = match &self.accepts {
             None => self.text.is_match(json),
-            Some(judge) => {
-                self.text.find_iter(json).any(|name| value_of(&json[name.end()..]).is_some_and(|it| judge(it)))
+            Some(accepts) => {
+                self.text.find_iter(json).any(|name| value_of(&json[name.end()..]).is_some_and(|it| accepts(it)))
             }
         };
         is_found || self.may_be_escaped_in(json)

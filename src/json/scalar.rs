@@ -9,6 +9,15 @@ pub(super) fn begins_scalar(scalar: &[u8]) -> bool {
     is_literal || serde_json::from_slice::<serde::de::IgnoredAny>(&[scalar, b"0"].concat()).is_ok()
 }
 
+/// A number without a fraction if it is whole.
+pub fn number(value: f64) -> serde_json::Number {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() < EXACT {
+        return (value as i64).into();
+    }
+    serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into())
+}
+
 /// The bytes of numbers and literals.
 pub(super) fn is_scalar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')

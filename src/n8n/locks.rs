@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::error::Error;
 use crate::blocking::blocking;
 use crate::file_lock::FileLock;
-use crate::json::fingerprint;
+use crate::json::stable_hash;
 use crate::named_locks::NamedLocks;
 
 /// A held lock; dropping it releases it.
@@ -54,7 +54,7 @@ fn lock_file(file: &str) -> Result<Option<FileLock>, Error> {
 /// The name of the lock file: the same in every build, because other processes must find it. Few files for many names:
 /// two names that share a file wait for each other, which is harmless.
 fn file_name(name: &str) -> String {
-    format!("{:02x}", fingerprint(name) % 256)
+    format!("{:02x}", stable_hash(name) % 256)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@
 //! fieldsToCompare: email                              any other parameter
 //! ```
 //!
-//! What says nothing is left out: ids that the editor gives to elements of lists, notices, empty values, and the defaults
-//! that n8n fills in when it executes a workflow. Facts: `packages/nodes-base` and `packages/workflow/src/interfaces.ts`
+//! Uninformative values are left out: ids that the editor assigns to elements of lists, notices, empty values, and the
+//! defaults that n8n fills in when it executes a workflow. Facts: `packages/nodes-base` and `packages/workflow/src/interfaces.ts`
 //! (`FilterValue`, `INodeParameterResourceLocator`) of n8n 2.41.
 
 mod conditions;
@@ -49,7 +49,7 @@ pub fn short_type(node_type: &str) -> &str {
     node_type.rsplit_once('.').map_or(node_type, |(_, name)| name)
 }
 
-/// The code as it is, and how often it runs if that is not once. Returns the names of what was read.
+/// The unchanged code, and how often it runs if that is not once. Returns the names of what was read.
 fn code(parameters: &Excerpt, lines: &mut Vec<String>) -> &'static [&'static str] {
     const CODE: [&str; 3] = ["jsCode", "pythonCode", "functionCode"];
     if parameters.member("mode").and_then(Excerpt::text).as_deref() == Some("runOnceForEachItem") {

@@ -2,7 +2,7 @@
 
 use crate::json::{Detail, Excerpt};
 
-/// A value as text: a string as it is, a resource locator as what it names, anything else as JSON.
+/// A value as text: a string unchanged, a resource locator as what it names, anything else as JSON.
 pub(super) fn shown(value: &Excerpt) -> String {
     if let Some(text) = value.text() {
         return text;

@@ -81,7 +81,7 @@ pub(super) struct Contents<'a> {
 pub(super) struct Looked {
     /// How many executions were searched.
     pub executions: usize,
-    /// The ids of those that need not be read.
+    /// The ids of the executions that need not be read.
     pub without: HashSet<String>,
 }
 

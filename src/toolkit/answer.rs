@@ -26,7 +26,7 @@ pub enum Tokens<const DEFAULT: usize> {}
 impl<const DEFAULT: usize> Argument for Tokens<DEFAULT> {
     type Value = usize;
 
-    const KIND: Kind = Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(DEFAULT as u64) };
+    const KIND: Kind = Kind::Integer { min: 1000, max: MAX_TOKENS as u64, default: Some(DEFAULT as u64) };
     const REQUIRED: bool = false;
 
     fn read(value: Value) -> Option<usize> {

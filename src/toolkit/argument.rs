@@ -121,7 +121,7 @@ pub enum Integer<const MIN: u64, const MAX: u64> {}
 impl<const MIN: u64, const MAX: u64> Argument for Integer<MIN, MAX> {
     type Value = u64;
 
-    const KIND: Kind = Kind::Integer { range: MIN..=MAX, default: None };
+    const KIND: Kind = Kind::Integer { min: MIN, max: MAX, default: None };
 
     fn read(value: Value) -> Option<u64> {
         whole(&value)
@@ -138,7 +138,7 @@ pub enum IntegerOr<const DEFAULT: u64, const MIN: u64, const MAX: u64> {}
 impl<const DEFAULT: u64, const MIN: u64, const MAX: u64> Argument for IntegerOr<DEFAULT, MIN, MAX> {
     type Value = u64;
 
-    const KIND: Kind = Kind::Integer { range: MIN..=MAX, default: Some(DEFAULT) };
+    const KIND: Kind = Kind::Integer { min: MIN, max: MAX, default: Some(DEFAULT) };
     const REQUIRED: bool = false;
 
     fn read(value: Value) -> Option<u64> {

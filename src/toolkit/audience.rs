@@ -1,105 +1,70 @@
 //! Rewrites messages of tools, which speak to agents, for people.
 //!
 //! A tool's message names what an agent can do next: its arguments and other tools. A person does the same with an option or
-//! a command in a terminal, and with the controls on the page. [`Audience::tell`] rewrites the message for them.
+//! a command in a terminal, and with the controls on the page. [`Audience::tell`] rewrites the message for them. Their words
+//! stand where their commands and controls are.
 
 use std::borrow::Cow;
 
-/// The readers of a message other than agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
-    /// A person who types commands.
-    Terminal,
-    /// A person who looks at the page.
-    Page,
+/// The readers of messages other than agents, and their words.
+#[derive(Debug)]
+pub struct Audience {
+    /// Longer names come first: one may be a part of another.
+    terms: Vec<Term>,
 }
 
-/// A name in messages of tools, and its equivalents for people: `None` if they have none.
-struct Word {
+/// A name in messages of tools, and its equivalent for people: `None` if they have none.
+#[derive(Clone, Debug)]
+pub struct Term {
     agent: &'static str,
-    terminal: Option<&'static str>,
-    page: Option<&'static str>,
+    person: Option<Cow<'static, str>>,
 }
 
-impl Word {
-    const fn new(agent: &'static str, terminal: &'static str, page: &'static str) -> Self {
-        Self { agent, terminal: Some(terminal), page: Some(page) }
+impl Term {
+    /// A name that people know as something else.
+    pub fn new(agent: &'static str, person: impl Into<Cow<'static, str>>) -> Self {
+        Self { agent, person: Some(person.into()) }
     }
 
-    /// The page has no control for it: it always asks for as much as it can show.
-    const fn of_terminal(agent: &'static str, terminal: &'static str) -> Self {
-        Self { agent, terminal: Some(terminal), page: None }
+    /// A name for something that these people cannot do.
+    pub const fn without(agent: &'static str) -> Self {
+        Self { agent, person: None }
     }
 }
-
-/// A name comes after every name that it is a prefix of.
-const WORDS: [Word; 29] = [
-    Word::new("ignoreDataSizeLimit: true", "--ignore-data-size-limit", "the button here"),
-    Word::new("ignoreDataSizeLimit", "--ignore-data-size-limit", "the button here"),
-    Word::new(
-        "pass the id of another execution (argument: with)",
-        "add the id of another execution to the command",
-        "enter the ID of another execution",
-    ),
-    Word::of_terminal("offset: nextOffset", "--offset"),
-    Word::of_terminal("nextOffset", "--offset"),
-    Word::of_terminal("nextCursor", "--cursor"),
-    Word::of_terminal("maxTokens", "--max-tokens"),
-    Word::of_terminal("smaller limit", "smaller --limit"),
-    Word::of_terminal("raise limit", "raise --limit"),
-    Word::new("nodeName", "the node's name", "the node"),
-    Word::new("runIndex", "--run-index", "run"),
-    Word::new("outputIndex", "--output-index", "output"),
-    Word::new("get_execution_by_node", "n8n-lens node", "the tabs of the node"),
-    Word::new("get_execution_fields", "n8n-lens fields", "the tab of its fields"),
-    Word::new("get_execution", "n8n-lens summary", "the table of nodes"),
-    Word::new("search_execution", "n8n-lens search", "the search"),
-    Word::new("trace_execution_item", "n8n-lens trace", "the tab of its trace"),
-    Word::new("compare_executions", "n8n-lens compare", "the comparison"),
-    Word::new("list_executions", "n8n-lens list", "the list"),
-    Word::new("describe_execution", "n8n-lens describe", "the view as it ran"),
-    Word::new("find_executions", "n8n-lens find", "the search on the home page"),
-    Word::new("group_failures", "n8n-lens failures", "the failures on the home page"),
-    Word::new("workflow_trend", "n8n-lens trend", "the trends on the home page"),
-    Word::of_terminal("edit_workflow", "n8n-lens edit"),
-    Word::of_terminal("check_workflow", "n8n-lens check-workflow"),
-    Word::of_terminal("prove_fix", "n8n-lens prove"),
-    Word::of_terminal("retry_execution", "n8n-lens retry"),
-    Word::of_terminal("stop_execution", "n8n-lens stop"),
-    Word::of_terminal("publish_workflow_version", "n8n-lens publish"),
-];
 
 impl Audience {
+    /// People with these words.
+    pub fn new(terms: impl IntoIterator<Item = Term>) -> Self {
+        let mut terms: Vec<_> = terms.into_iter().collect();
+        terms.sort_by_key(|term| std::cmp::Reverse(term.agent.len()));
+        Self { terms }
+    }
+
     /// A message in the words of this audience. Advice that it cannot follow is left out; quoted text is unchanged.
     ///
     /// ```
-    /// use n8n_lens::toolkit::Audience;
+    /// use n8n_lens::toolkit::{Audience, Term};
     ///
     /// let message = "3 more hits: use a larger maxTokens, or narrow the search with nodeName.";
+    /// let terminal = Audience::new([Term::new("maxTokens", "--max-tokens"), Term::new("nodeName", "the node's name")]);
     /// assert_eq!(
-    ///     Audience::Terminal.tell(message),
+    ///     terminal.tell(message),
     ///     "3 more hits: use a larger --max-tokens, or narrow the search with the node's name."
     /// );
-    /// assert_eq!(Audience::Page.tell(message), "3 more hits: narrow the search with the node.");
-    /// assert_eq!(Audience::Page.tell("Node 'maxTokens' not found."), "Node 'maxTokens' not found.");
+    /// let page = Audience::new([Term::without("maxTokens"), Term::new("nodeName", "the node")]);
+    /// assert_eq!(page.tell(message), "3 more hits: narrow the search with the node.");
+    /// assert_eq!(page.tell("Node 'maxTokens' not found."), "Node 'maxTokens' not found.");
     /// ```
-    pub fn tell(self, message: &str) -> Cow<'_, str> {
-        if !WORDS.iter().any(|word| message.contains(word.agent)) {
+    pub fn tell<'t>(&self, message: &'t str) -> Cow<'t, str> {
+        if !self.terms.iter().any(|term| message.contains(term.agent)) {
             return message.into();
         }
         let sentences = Pieces::of(message).sentences();
         sentences.iter().filter_map(|sentence| self.sentence(sentence)).collect::<Vec<_>>().join(" ").into()
     }
 
-    fn word(self, word: &Word) -> Option<&'static str> {
-        match self {
-            Self::Terminal => word.terminal,
-            Self::Page => word.page,
-        }
-    }
-
     /// A sentence; `None` if none of it concerns this audience. Advice follows a colon, its alternatives follow `, or `.
-    fn sentence(self, sentence: &Pieces<'_>) -> Option<String> {
+    fn sentence(&self, sentence: &Pieces<'_>) -> Option<String> {
         if let Some(told) = self.phrase(sentence) {
             return Some(told);
         }
@@ -112,7 +77,7 @@ impl Audience {
     }
 
     /// A part of a sentence, reworded; `None` if it names something that this audience cannot do.
-    fn phrase(self, phrase: &Pieces<'_>) -> Option<String> {
+    fn phrase(&self, phrase: &Pieces<'_>) -> Option<String> {
         phrase
             .0
             .iter()
@@ -123,11 +88,11 @@ impl Audience {
             .collect()
     }
 
-    fn words<'t>(self, text: &'t str) -> Option<Cow<'t, str>> {
+    fn words<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
         let mut told = Cow::Borrowed(text);
-        for word in WORDS.iter().filter(|word| text.contains(word.agent)) {
-            if told.contains(word.agent) {
-                told = told.replace(word.agent, self.word(word)?).into();
+        for term in self.terms.iter().filter(|term| text.contains(term.agent)) {
+            if told.contains(term.agent) {
+                told = told.replace(term.agent, term.person.as_deref()?).into();
             }
         }
         Some(told)
@@ -226,40 +191,27 @@ mod tests {
 
     #[test]
     fn advice_that_a_reader_cannot_follow_is_left_out() {
-        let page = |message| Audience::Page.tell(message).into_owned();
+        let page = Audience::new([
+            Term::without("maxTokens"),
+            Term::without("offset: nextOffset"),
+            Term::new("get_execution", "the table of nodes"),
+            Term::new("get_execution_by_node", "the tabs of the node"),
+        ]);
+        let page = |message| page.tell(message).into_owned();
         assert_eq!(page("1 more node differs: use a larger maxTokens."), "1 more node differs.");
         assert_eq!(
             page("2 more fields: use path, or a larger maxTokens. Values were clipped: see get_execution_by_node."),
             "2 more fields: use path. Values were clipped: see the tabs of the node."
         );
         assert_eq!(page("There are more items: continue with offset: nextOffset."), "There are more items.");
-        assert_eq!(
-            page("Execution '2' names no workflow: pass the id of another execution (argument: with)."),
-            "Execution '2' names no workflow: enter the ID of another execution."
-        );
-        assert_eq!(
-            page("n8n's limit is met: ignoreDataSizeLimit: true requests it anyway."),
-            "n8n's limit is met: the button here requests it anyway."
-        );
     }
 
     #[test]
     fn names_of_an_execution_stay_what_they_are() {
-        let message = r"Node 'It\'s. maxTokens: x' has 2 runs in execution '7': runIndex 5 must be from 0 to 1.";
+        let terminal = Audience::new([Term::new("maxTokens", "--max-tokens"), Term::new("runIndex", "--run-index")]);
         assert_eq!(
-            Audience::Terminal.tell(message),
+            terminal.tell(r"Node 'It\'s. maxTokens: x' has 2 runs in execution '7': runIndex 5 must be from 0 to 1."),
             r"Node 'It\'s. maxTokens: x' has 2 runs in execution '7': --run-index 5 must be from 0 to 1."
         );
-        assert_eq!(
-            Audience::Page.tell(message),
-            r"Node 'It\'s. maxTokens: x' has 2 runs in execution '7': run 5 must be from 0 to 1."
-        );
-    }
-
-    #[test]
-    fn a_name_that_begins_with_another_comes_first() {
-        for (at, word) in WORDS.iter().enumerate() {
-            assert!(!WORDS[..at].iter().any(|before| word.agent.contains(before.agent)), "{}", word.agent);
-        }
     }
 }

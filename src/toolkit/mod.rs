@@ -24,7 +24,7 @@ pub use argument::{
     Objects, Offset, Operand, Scalar, ScalarOrPath, Secret, Signed, Switch, Text, TextOrNull, Texts, Word,
 };
 pub use arguments::{ArgumentError, Arguments};
-pub use audience::{Audience, kebab_case};
+pub use audience::{Audience, Term, kebab_case};
 pub use declare::{FromArguments, WireName};
 pub use effect::Effect;
 pub use locale::Locale;

@@ -2,13 +2,12 @@
 //!
 //! We do not rely on a client's own validation, and a refusal says what is allowed.
 
-use std::ops::RangeInclusive;
-
 use serde_json::{Map, Value, json};
 
 use super::Argument;
 
 /// One parameter of a tool.
+#[derive(Clone, Copy)]
 pub struct Parameter {
     /// The name.
     pub name: &'static str,
@@ -25,9 +24,25 @@ impl Parameter {
     pub const fn of<A: Argument>(name: &'static str, description: &'static str) -> Self {
         Self { name, description, kind: A::KIND, required: A::REQUIRED }
     }
+
+    /// Those of `all` with other names than these. Does not compile unless `N` are left.
+    pub const fn without<const N: usize>(all: &[Self], names: &[&str]) -> [Self; N] {
+        let mut left = [all[0]; N];
+        let (mut at, mut count) = (0, 0);
+        while at < all.len() {
+            if !contains(names, all[at].name) {
+                left[count] = all[at];
+                count += 1;
+            }
+            at += 1;
+        }
+        assert!(count == N, "another number of parameters is left");
+        left
+    }
 }
 
 /// Which values a parameter allows.
+#[derive(Clone, Copy)]
 pub enum Kind {
     /// Digits, as a string; a number is accepted, too.
     Id,
@@ -47,8 +62,10 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A whole number.
     Integer {
-        /// The allowed values.
-        range: RangeInclusive<u64>,
+        /// The smallest allowed value.
+        min: u64,
+        /// The largest one.
+        max: u64,
         /// The default, for the schema.
         default: Option<u64>,
     },
@@ -90,10 +107,10 @@ impl Kind {
             Self::Number => json!({"type": "number"}),
             Self::Date => json!({"type": "string", "format": "date-time"}),
             Self::Choice(choices) => json!({"type": "string", "enum": choices}),
-            Self::Integer { range, default } => {
-                let mut schema = json!({"type": "integer", "minimum": range.start()});
-                if *range.end() < u64::from(u32::MAX) {
-                    schema["maximum"] = json!(range.end());
+            Self::Integer { min, max, default } => {
+                let mut schema = json!({"type": "integer", "minimum": min});
+                if *max < u64::from(u32::MAX) {
+                    schema["maximum"] = json!(max);
                 }
                 if let Some(default) = default {
                     schema["default"] = json!(default);
@@ -125,10 +142,8 @@ impl Kind {
             }
             Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
-            Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {
-                format!("a whole number, {} or more", range.start())
-            }
-            Self::Integer { range, .. } => format!("a whole number from {} to {}", range.start(), range.end()),
+            Self::Integer { min, max, .. } if *max >= u64::from(u32::MAX) => format!("a whole number, {min} or more"),
+            Self::Integer { min, max, .. } => format!("a whole number from {min} to {max}"),
             Self::Flag | Self::Switch => "true or false".to_owned(),
             Self::Texts => "a list of non-empty strings".to_owned(),
             Self::Object => "an object".to_owned(),
@@ -154,7 +169,9 @@ impl Kind {
             (Self::Word, Value::Bool(_)) => true,
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
             (Self::Choice(choices), Value::String(text)) => choices.contains(&text.as_str()),
-            (Self::Integer { range, .. }, value) => whole(value).is_some_and(|number| range.contains(&number)),
+            (Self::Integer { min, max, .. }, value) => {
+                whole(value).is_some_and(|number| (*min..=*max).contains(&number))
+            }
             (Self::Flag | Self::Switch, value) => value.is_boolean(),
             (Self::Texts, Value::Array(texts)) => {
                 texts.iter().all(|text| text.as_str().is_some_and(|text| !text.is_empty()))
@@ -172,6 +189,26 @@ pub(super) fn operand_path(value: &Value) -> Option<String> {
     let written = value.as_str().filter(|text| text.starts_with('{')).and_then(|text| serde_json::from_str(text).ok());
     let members = written.as_ref().unwrap_or(value).as_object().filter(|members| members.len() == 1)?;
     members.get("path")?.as_str().filter(|path| !path.is_empty()).map(str::to_owned)
+}
+
+/// Whether a text is one of these; `==` is not const.
+const fn contains(texts: &[&str], text: &str) -> bool {
+    let mut at = 0;
+    while at < texts.len() {
+        if is_same(texts[at].as_bytes(), text.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }
 
 /// Whether n8n could have issued this id.

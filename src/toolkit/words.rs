@@ -27,7 +27,7 @@ pub trait Words: Sized {
 /// assert_eq!(Priority::named("low"), Some(Priority::Low));
 /// ```
 ///
-/// `words!(Direction { Back = "back", Forward = "forward" });` gives words to an enum that knows nothing of them.
+/// `words!(Direction { Back = "back", Forward = "forward" });` assigns words to an enum that is declared elsewhere.
 macro_rules! words {
     (
         $(#[$meta:meta])*

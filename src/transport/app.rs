@@ -8,8 +8,8 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::view::{self, PageSettings};
-use crate::toolkit::Audience;
 use crate::tools::executions::{compare_executions, describe_execution, get_execution};
+use crate::tools::view::PAGE;
 use crate::tools::{Context, Tool, Toolbox, Unavailable};
 
 /// The name of the extension.
@@ -113,7 +113,7 @@ pub(super) fn for_page(mut result: CallToolResult) -> CallToolResult {
     let is_error = result.is_error == Some(true);
     for block in &mut result.content {
         let Some(text) = block.as_text() else { continue };
-        let told = if is_error { Audience::Page.tell(&text.text) } else { view::for_page(&text.text) };
+        let told = if is_error { PAGE.tell(&text.text) } else { view::for_page(&text.text) };
         *block = ContentBlock::text(told.into_owned());
     }
     result

@@ -192,8 +192,9 @@ impl Service for Endpoint {
     }
 
     fn prompts(&self) -> Vec<rmcp::model::Prompt> {
-        let described =
-            |it: &crate::coordination::Prompt| mcp::describe_prompt((it.name, it.title, it.description), it.parameters);
+        let described = |it: &crate::coordination::TaskPrompt| {
+            mcp::describe_prompt((it.name, it.title, it.description), it.parameters)
+        };
         PROMPTS.iter().map(described).collect()
     }
 

@@ -30,13 +30,13 @@ pub(super) trait Service: Send + Sync + 'static {
     /// Describes the server.
     fn info(&self) -> ServerConfig;
 
-    /// Adds the capabilities that only some clients are told about.
+    /// Adds the capabilities announced only to some clients.
     fn announce(&self, _client: &ClientCapabilities, _capabilities: &mut ServerCapabilities) {}
 
     /// The tools for the sender of a request.
     fn tools(&self, request: &Request) -> Vec<Tool>;
 
-    /// The tool with this name, whoever calls it.
+    /// The tool with this name, for any caller.
     fn tool(&self, name: &str) -> Option<Tool>;
 
     /// Calls a tool.

@@ -50,30 +50,32 @@ fn read(directory: &Directory, name: &OsStr) -> Option<WorkflowFile> {
     let file = directory.open_file(name).ok()?;
     let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
     let body = BufReader::with_capacity(64 * 1024, file);
-    let Outline { id, name: title, has_nodes: true, has_connections: true } = outline(body).ok()? else { return None };
+    let FileSummary { id, name: title, has_nodes: true, has_connections: true } = summary(body).ok()? else {
+        return None;
+    };
     let file = name.to_string_lossy().into_owned();
     Some(WorkflowFile { id, name: title?, file, modified: metadata.modified().ok() })
 }
 
-fn outline(body: impl BufRead) -> Result<Outline, ReadError> {
-    let mut cursor = Cursor::over(PrunedReader::new(body, Pruner::new(Outline::KEEP, 0..0)));
-    let outline = Outline::read_or_default(&mut cursor)?;
+fn summary(body: impl BufRead) -> Result<FileSummary, ReadError> {
+    let mut cursor = Cursor::over(PrunedReader::new(body, Pruner::new(FileSummary::KEEP, 0..0)));
+    let summary = FileSummary::read_or_default(&mut cursor)?;
     cursor.finish()?;
-    Ok(outline)
+    Ok(summary)
 }
 
 /// The members of a file that the list needs.
 #[derive(Default)]
-struct Outline {
+struct FileSummary {
     id: Option<String>,
     name: Option<String>,
     has_nodes: bool,
     has_connections: bool,
 }
 
-members!(Outline, |outline, cursor| match name {
-    ("id", Keep::Whole) => outline.id = cursor.text(WORD_CHARS)?,
-    ("name", Keep::Whole) => outline.name = cursor.name()?,
-    ("nodes", Keep::EachElement(&Keep::Skip)) => outline.has_nodes = cursor.array(|cursor, _| cursor.skip())?,
-    ("connections", Keep::Members(&[])) => outline.has_connections = cursor.object(|cursor, _| cursor.skip())?,
+members!(FileSummary, |summary, cursor| match name {
+    ("id", Keep::Whole) => summary.id = cursor.text(WORD_CHARS)?,
+    ("name", Keep::Whole) => summary.name = cursor.name()?,
+    ("nodes", Keep::EachElement(&Keep::Skip)) => summary.has_nodes = cursor.array(|cursor, _| cursor.skip())?,
+    ("connections", Keep::Members(&[])) => summary.has_connections = cursor.object(|cursor, _| cursor.skip())?,
 });

@@ -11,15 +11,15 @@ const DECIDES: [&str; 5] = ["type", "typeVersion", "disabled", "executeOnce", "c
 /// The members that decide how a node goes on after an error.
 const ON_ERROR: [&str; 4] = ["onError", "continueOnFail", "alwaysOutputData", "retryOnFail"];
 
-/// The node with the id of this one, which is one of `beside`. Or the node with its name, if neither of the two ids is on the
-/// other side: a node that was removed and added again has a new id.
-pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode, beside: &[ParsedNode]) -> Option<&'a ParsedNode> {
+/// The counterpart of `node`, which is one of `own`, among the `nodes` of the other revision: the node with its id, or the node
+/// with its name if neither id occurs in the other revision. A node that was removed and added again has a new id.
+pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode, own: &[ParsedNode]) -> Option<&'a ParsedNode> {
     let have_same_id = |one: &ParsedNode, other: &ParsedNode| one.id.is_some() && one.id == other.id;
     let has_name = |other: &&ParsedNode| other.name == node.name;
     let with_id = || nodes.iter().filter(|other| have_same_id(node, other));
     // n8n accepts two nodes with one id.
     let by_id = with_id().find(has_name).or_else(|| with_id().next());
-    let is_new = |other: &&ParsedNode| !beside.iter().any(|node| have_same_id(node, other));
+    let is_new = |other: &&ParsedNode| !own.iter().any(|node| have_same_id(node, other));
     by_id.or_else(|| nodes.iter().filter(has_name).find(is_new))
 }
 

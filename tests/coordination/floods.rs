@@ -104,7 +104,7 @@ fn a_call_counts_until_its_unit_of_work_has_ended() {
             tokio::time::sleep(Duration::from_millis(50)).await;
             let third = call("get_task", &flooding, task("0"));
             tokio::time::sleep(Duration::from_millis(200)).await;
-            assert_eq!(gate.begun(), 2, "a third call runs beside two that go on without their clients");
+            assert_eq!(gate.begun(), 2, "a third call runs alongside two that go on without their clients");
             let others = call("get_task", &other, task("1"));
             if kind == Kind::Postgres || std::thread::available_parallelism().is_ok_and(|number| number.get() > 1) {
                 all_begin(3).await;

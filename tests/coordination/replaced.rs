@@ -112,7 +112,7 @@ fn a_link_to_the_database_is_followed() {
         assert_eq!(
             std::fs::read_dir(link.folder.path()).unwrap().count(),
             1,
-            "the other files are beside the database"
+            "the other files are next to the database"
         );
         let other = imported(kind);
         point_to(&other);

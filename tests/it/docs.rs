@@ -435,7 +435,7 @@ fn tool_lists_in_the_pages_are_the_generated_ones() {
         let table = run(["tools", "--markdown", "--toolsets", toolset.name]);
         for row in tool_rows(&["--toolsets", toolset.name]) {
             let pages = PAGES.values().filter(|text| text.contains(&row)).count();
-            assert_eq!(pages, 1, "one page of docs/ must have this table, beside its toolset:\n{table}");
+            assert_eq!(pages, 1, "one page of docs/ must have this table, next to its toolset:\n{table}");
             generated.insert(row);
         }
     }

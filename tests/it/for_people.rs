@@ -327,7 +327,7 @@ fn help_shows_only_the_options_that_a_command_uses() {
 }
 
 /// The options that several commands have, each group with its commands.
-const SHARED_OPTIONS: [(&[&str], &[&str]); 9] = {
+const SHARED_OPTIONS: [(&[&str], &[&str]); 10] = {
     const EXECUTION: &str = "summary, describe, node, search, fields, trace, compare, prove";
     const EXECUTIONS: &str = "list, find, failures, trend";
     const API: &str = "edit, retry, stop, publish";
@@ -342,10 +342,8 @@ const SHARED_OPTIONS: [(&[&str], &[&str]); 9] = {
             &["--store", "--deleted", "--reveal", "--spool-dir"],
             &[EXECUTION, EXECUTIONS, SERVERS, "check-workflow, gateway, check, export"],
         ),
-        (
-            &["--cache", "--cache-max", "--cache-ttl"],
-            &[EXECUTION, SERVERS, "check-workflow, gateway, check, cache, cache clear"],
-        ),
+        (&["--cache"], &[EXECUTION, SERVERS, "check-workflow, gateway, check, cache, cache clear"]),
+        (&["--cache-max", "--cache-ttl"], &[EXECUTION, SERVERS, "check-workflow, gateway, check, cache"]),
         (&["--offline"], &[EXECUTION, SERVERS, "check-workflow, gateway"]),
         (&["--redact"], &[EXECUTION, SERVERS, "export"]),
         (&["--locale"], &[EXECUTION, EXECUTIONS, API, SERVERS, "check-workflow, coordinate, setup"]),

@@ -53,7 +53,7 @@ fn in_file(body: &str, ask: impl Fn(&str)) {
 }
 
 #[test]
-fn every_command_reads_lone_surrogates_and_deep_nesting_beside_an_error() {
+fn every_command_reads_lone_surrogates_and_deep_nesting_next_to_an_error() {
     in_file(&body(), |file| {
         for more in [&[][..], &["--redact"]] {
             let ask = |arguments: &[&str]| answer(&[arguments, more].concat());
@@ -110,7 +110,7 @@ fn the_page_reads_them_as_well() {
 }
 
 #[test]
-fn an_error_of_null_beside_half_a_character_does_not_hide_an_execution() {
+fn an_error_of_null_next_to_half_a_character_does_not_hide_an_execution() {
     let body = String::from_utf8(fixtures::execution("b_http_500")).unwrap();
     let odd = body.replace(r#""body":{"x":1}"#, r#""body":{"x":1},"text":"ab\ud83d","error":null"#);
     assert_ne!(body, odd);

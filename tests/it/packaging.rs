@@ -180,7 +180,7 @@ fn it_is_said_that_n8n_gmbh_has_no_part_in_it() {
 }
 
 #[test]
-fn the_licence_of_the_parsing_tests_is_beside_them() {
+fn the_licence_of_the_parsing_tests_is_next_to_them() {
     let licence = text("fixtures/test_parsing.LICENSE");
     assert!(licence.starts_with("MIT License") && licence.contains("Nicolas Seriot"), "{licence}");
 }

@@ -169,7 +169,7 @@ fn a_node_that_is_new_under_an_old_name_does_not_answer_with_the_old_recording()
     let data = prove(asking(), passes("Use"), &again);
     assert_eq!((&data["verdict"], &data["changed"]), (&json!("notTested"), &json!(["Ask", "Use"])), "{data}");
     // The old one has another name, and nothing leads to it.
-    let beside = |workflow: &mut Value| {
+    let keeping_old = |workflow: &mut Value| {
         let mut old = at(workflow, "Ask").clone();
         old["name"] = json!("Ask v1");
         again(workflow);
@@ -186,7 +186,7 @@ fn a_node_that_is_new_under_an_old_name_does_not_answer_with_the_old_recording()
         }
         end(execution);
     });
-    let data = prove(asking(), play, &beside);
+    let data = prove(asking(), play, &keeping_old);
     assert_eq!(data["verdict"], "needsOutside", "{data}");
 }
 

@@ -92,7 +92,7 @@ const QUERIES_THAT_REACH: [&str; 9] = [
     "REQUIRE 'a'",
 ];
 
-/// Types of which no package says so, and names that look like a listed one.
+/// Types that are not in this list, and names that look like one in it.
 const OTHERS: [&str; 12] = [
     "n8n-nodes-base.executeCommand",
     "n8n-nodes-base.readWriteFile",

@@ -68,7 +68,7 @@ fn executions_that_hang_delay_no_other_call() {
             let answer = client.find(SOON, |message| message["id"] == call);
             let answer = text(&answer.unwrap_or_else(|| panic!("{tool} waits for the executions that hang")));
             assert!(answer.is_ok(), "{tool}: {answer:?}");
-            println!("{tool} beside four executions that hang: {:?}", begun.elapsed());
+            println!("{tool} alongside four executions that hang: {:?}", begun.elapsed());
         }
     }
 }

@@ -97,7 +97,7 @@ fn links_that_are_exchanged_with_folders_and_files_never_lead_out_of_the_root() 
             }
         }
     });
-    println!("{} calls, {} of them successful, beside {exchanges} exchanges", calls.0, calls.1);
+    println!("{} calls, {} of them successful, alongside {exchanges} exchanges", calls.0, calls.1);
     assert_eq!([files(&outside), files(&outside.join("deep"))], before);
     assert!(calls.1 > 0 && exchanges > calls.0);
 }

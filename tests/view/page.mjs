@@ -48,7 +48,7 @@ const VIEWS = {
   parameters: `#/${FAILING}?node=Create+invoices&tab=parameters`,
   trace: `#/${FAILING}?node=Add+VAT&item=17&tab=trace`,
   graph: `#/${FAILING}?view=graph&node=Is+paid%3F`,
-  odd: `#/${FAILING}?view=odd`,
+  outliers: `#/${FAILING}?view=outliers`,
   compare: `#/${FAILING}?view=compare`,
   search: `#/${FAILING}?view=search&q=ORD-131337`,
   runs: `#/${RUNS}?node=Charge+card&run=41234`,
@@ -73,7 +73,7 @@ check('the list: filters are in the address, Back works, the next page comes as 
   if (first === 50) await page.waitForFunction(() => document.querySelectorAll('.list tbody tr').length > 50);
 });
 
-check('parameters: what is wrong in them stands beside them', `#/${FAILING}?node=Create+invoices&tab=parameters`, async (page) => {
+check('parameters: what is wrong in them is shown next to them', `#/${FAILING}?node=Create+invoices&tab=parameters`, async (page) => {
   await page.waitForSelector('.problems li');
   assert.match(await page.locator('.problems').innerText(), /Missing field \$json\.customer\.nmae in 0 of [\d,]+ items · did you mean customer\.name\? · jsonBody/);
   await page.goto(`${PAGE}#/${FAILING}?node=Get+orders&tab=parameters`);
@@ -151,7 +151,7 @@ check('nothing unusual, but the values were not looked at: n8n redacted them', `
   await page.waitForSelector('.unseen-values');
   assert.doesNotMatch(await text(page), /outlier/);
   assert.match(await text(page), /Nothing unusual was found\. No node failed.*connected\.\s+Values were not examined\. n8n redacted the data/);
-  for (const address of ['view=search&q=x', 'view=odd', 'node=Read&tab=fields', 'view=compare&with=1000']) {
+  for (const address of ['view=search&q=x', 'view=outliers', 'node=Read&tab=fields', 'view=compare&with=1000']) {
     await page.goto(`${PAGE}#/${REDACTED}?${address}`);
     await ready(page);
     assert.match(await page.locator('.notice').allInnerTexts().then((all) => all.slice(1).join(' ')), /redacted/, address);
@@ -167,7 +167,7 @@ check('what cannot be read is said, and read again', '#/1000', async (page) => {
   await page.waitForSelector('.finding-box');
 }, { prepare: (page) => answers(page, 'view_findings', { status: 503, body: '' }), complaints: /503/ });
 
-check('above 50 MB: what the first picture knows stays beside the offer to look for more', `#/${RUNS}`, async (page) => {
+check('above 50 MB: what the first picture knows stays next to the offer to look for more', `#/${RUNS}`, async (page) => {
   assert.match(await page.locator('.finding-box').innerText(), /Charge card: 2 runs failed, but the execution continued/);
   assert.equal(await page.getByRole('button', { name: 'Look for the cause' }).count(), 1);
   await page.getByRole('button', { name: 'Look for the cause' }).click();
@@ -249,7 +249,7 @@ check('fields and outliers lead to their items', `#/${FAILING}?node=Get+orders&t
   assert.ok(await page.locator('.fields .bars .meter').count() > 4);
   assert.match(await page.locator('.fields tr', { hasText: 'createdAt' }).innerText(), /2026-\d\d-\d\dT[\d:.]+Z – 2026-\d\d-\d\d/);
   await page.getByRole('link', { name: 'Outliers' }).click();
-  await arrives(page, /view=odd/);
+  await arrives(page, /view=outliers/);
   await page.getByRole('row', { name: /CHF/ }).first().getByRole('link').click();
   await arrives(page, /item=31337/);
 });
@@ -764,7 +764,7 @@ check('an attack stays text', `#/${ATTACK}`, async (page) => {
     await ready(page);
     await harmless(`node ${i}`);
   }
-  for (const parameters of ['node=__proto__&item=0', 'node=__proto__&tab=fields', 'node=constructor&item=0&tab=trace', 'view=graph', 'view=odd', 'node=hasOwnProperty&tab=error',
+  for (const parameters of ['node=__proto__&item=0', 'node=__proto__&tab=fields', 'node=constructor&item=0&tab=trace', 'view=graph', 'view=outliers', 'node=hasOwnProperty&tab=error',
     'view=search&q=%3Cimg', 'view=search&q=%3Cscript%3Ealert(1)%3C%2Fscript%3E', 'filter=%3Cb%3E', 'sort=__proto__&view=constructor&run=1e99&item=-1', 'node=__proto__&tab=parameters']) {
     await page.goto(`${PAGE}#/${ATTACK}?${parameters}`);
     await ready(page);

@@ -30,6 +30,12 @@ const COMMON: Words = &[
     ("ignoreDataSizeLimit", "Request data above n8n's display limit"),
 ];
 
+/// The period of commands that read a store.
+pub(super) const PERIOD: Words = &[
+    ("startedAfter", "Only executions started at or after this time (ISO 8601)"),
+    ("startedBefore", "Only executions started at or before this time (ISO 8601)"),
+];
+
 const WORKFLOW: Words = &[("workflowId", "A workflow's id in n8n, or a workflow file")];
 
 /// A row without its required members: `tool`, `about` and so on.
@@ -315,9 +321,8 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                     ("nodeName", "Only values of the node with this name"),
                     ("workflowId", "Only executions of this workflow"),
                     ("status", "Only executions with this status"),
-                    ("startedAfter", "Only executions started at or after this time (ISO 8601)"),
-                    ("startedBefore", "Only executions started at or before this time (ISO 8601)"),
                 ],
+                PERIOD,
             ],
             ..Spelling::OPTIONS
         },
@@ -340,9 +345,9 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                     ("workflowId", "Only failures of this workflow"),
                     ("nodeName", "Only failures of the node with this name"),
                     ("startedAfter", "Only executions started at or after this time (ISO 8601; default: 7 days ago)"),
-                    ("startedBefore", "Only executions started at or before this time (ISO 8601)"),
                     ("limit", "At most this many groups"),
                 ],
+                PERIOD,
             ],
             renamed: &[("nodeName", "node"), ("workflowId", "workflow")],
             ..Spelling::OPTIONS

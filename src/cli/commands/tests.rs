@@ -1,7 +1,7 @@
 use clap::Arg;
 
 use super::*;
-use crate::toolkit::{ArgumentError, Audience};
+use crate::toolkit::ArgumentError;
 
 #[test]
 fn rows_name_parameters_of_their_tools() {
@@ -30,12 +30,5 @@ fn refusals_name_arguments_that_a_command_has() {
             };
             assert!(command.get_arguments().any(has), "{}: {said}", row.name);
         }
-    }
-}
-
-#[test]
-fn messages_name_the_commands_of_tools() {
-    for command in COMMANDS {
-        assert_eq!(Audience::Terminal.tell(command.tool.name), format!("n8n-lens {}", command.name));
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::row::row;
-use super::sql::{Cell, Column, Value, values};
+use super::sql::{Cell, Column, SqlValue, values};
 use super::{StoreError, Time, Work};
 use crate::toolkit::words;
 
@@ -60,8 +60,8 @@ impl Column for Vec<String> {
         })
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Text(serde_json::Value::from(self.as_slice()).to_string().into())
+    fn value(&self) -> SqlValue<'_> {
+        SqlValue::Text(serde_json::Value::from(self.as_slice()).to_string().into())
     }
 }
 

@@ -16,7 +16,7 @@ use tokio_postgres::{Client, Config, Statement};
 use tokio_util::sync::CancellationToken;
 
 use super::queue::{ANSWER_TIMEOUT, Job, JobReceiver};
-use super::sql::{Cell, Row, Sql, Value};
+use super::sql::{Cell, Row, Sql, SqlValue};
 use super::{Clock, StoreError, Time, Work, migrations};
 use crate::postgres::{self, Limits, Waiter};
 
@@ -205,7 +205,7 @@ impl Transaction<'_> {
 }
 
 impl Sql for Transaction<'_> {
-    fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, statement: &str, values: &[SqlValue<'_>]) -> Result<Vec<Row>, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         let rows = self.waiter.wait(self.transaction.query(&prepared, &values)).map_err(|error| self.fail(error))?;
@@ -214,20 +214,20 @@ impl Sql for Transaction<'_> {
         rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.fail(error.into()))).collect()
     }
 
-    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+    fn execute(&mut self, statement: &str, values: &[SqlValue<'_>]) -> Result<u64, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         self.waiter.wait(self.transaction.execute(&prepared, &values)).map_err(|error| self.fail(error))
     }
 
-    fn lock(&mut self, query: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
+    fn lock(&mut self, query: &str, values: &[SqlValue<'_>]) -> Result<(), StoreError> {
         self.query(query, values).map(drop)
     }
 }
 
 type Failure = Box<dyn std::error::Error + Sync + Send>;
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
         match self {
             Self::Null => Ok(IsNull::Yes),

@@ -1,7 +1,7 @@
 //! Rows, each declared once: their columns, and how they are selected, inserted and updated.
 
 use super::StoreError;
-use super::sql::{Row, Sql, Value};
+use super::sql::{Row, Sql, SqlValue};
 
 /// A row of a table or of a join, declared with [`row!`].
 pub(super) trait TableRow: Sized {
@@ -15,7 +15,7 @@ pub(super) trait TableRow: Sized {
     fn read(row: &mut Row) -> Result<Self, StoreError>;
 
     /// The values of the columns.
-    fn values(&self) -> Vec<Value<'_>>;
+    fn values(&self) -> Vec<SqlValue<'_>>;
 }
 
 /// Declares a struct whose fields are columns of a table. A column of another name is written after its field:
@@ -53,7 +53,7 @@ macro_rules! row {
                 Ok(Self { $($field: row.next()?),+ })
             }
 
-            fn values(&self) -> Vec<$crate::coordination::store::sql::Value<'_>> {
+            fn values(&self) -> Vec<$crate::coordination::store::sql::SqlValue<'_>> {
                 vec![$((&self.$field).into()),+]
             }
         }
@@ -68,7 +68,7 @@ impl dyn Sql + '_ {
     pub(super) fn select<R: TableRow>(
         &mut self,
         rest: &'static str,
-        values: &[Value<'_>],
+        values: &[SqlValue<'_>],
     ) -> Result<Vec<R>, StoreError> {
         let query = format!("SELECT {} FROM {} {rest}", R::COLUMNS.join(", "), R::TABLE);
         self.query(&query, values)?.iter_mut().map(R::read).collect()
@@ -78,7 +78,7 @@ impl dyn Sql + '_ {
     pub(super) fn select_one<R: TableRow>(
         &mut self,
         rest: &'static str,
-        values: &[Value<'_>],
+        values: &[SqlValue<'_>],
     ) -> Result<Option<R>, StoreError> {
         self.select(rest, values).map(|mut rows| rows.pop())
     }
@@ -87,7 +87,7 @@ impl dyn Sql + '_ {
     pub(super) fn insert<R: TableRow, const N: usize>(
         &mut self,
         row: &R,
-        more: [(&'static str, Value<'_>); N],
+        more: [(&'static str, SqlValue<'_>); N],
     ) -> Result<(), StoreError> {
         self.insert_or(row, more, "").map(drop)
     }
@@ -96,7 +96,7 @@ impl dyn Sql + '_ {
     pub(super) fn insert_new<R: TableRow, const N: usize>(
         &mut self,
         row: &R,
-        more: [(&'static str, Value<'_>); N],
+        more: [(&'static str, SqlValue<'_>); N],
     ) -> Result<bool, StoreError> {
         self.insert_or(row, more, " ON CONFLICT DO NOTHING")
     }
@@ -104,7 +104,7 @@ impl dyn Sql + '_ {
     fn insert_or<'v, R: TableRow, const N: usize>(
         &mut self,
         row: &'v R,
-        more: [(&'static str, Value<'v>); N],
+        more: [(&'static str, SqlValue<'v>); N],
         on_conflict: &'static str,
     ) -> Result<bool, StoreError> {
         let columns = R::COLUMNS.iter().copied().zip(row.values());
@@ -115,7 +115,7 @@ impl dyn Sql + '_ {
     pub(super) fn insert_values<'v>(
         &mut self,
         table: &'static str,
-        columns: impl IntoIterator<Item = (&'static str, Value<'v>)>,
+        columns: impl IntoIterator<Item = (&'static str, SqlValue<'v>)>,
         on_conflict: &'static str,
     ) -> Result<bool, StoreError> {
         let (columns, values): (Vec<_>, Vec<_>) = columns.into_iter().unzip();

@@ -9,19 +9,19 @@ use crate::toolkit::Words;
 /// differ between calls are parameters.
 pub(super) trait Sql {
     /// Runs a query and returns its rows.
-    fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
+    fn query(&mut self, statement: &str, values: &[SqlValue<'_>]) -> Result<Vec<Row>, StoreError>;
 
     /// Runs a statement and returns how many rows it changed.
-    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+    fn execute(&mut self, statement: &str, values: &[SqlValue<'_>]) -> Result<u64, StoreError>;
 
     /// Locks the rows of a query, and by convention everything that belongs to them, until the transaction ends.
     /// SQLite has a single writer and ignores it.
-    fn lock(&mut self, query: &str, values: &[Value<'_>]) -> Result<(), StoreError>;
+    fn lock(&mut self, query: &str, values: &[SqlValue<'_>]) -> Result<(), StoreError>;
 }
 
 /// A parameter of a statement.
 #[derive(Clone, Debug)]
-pub(super) enum Value<'a> {
+pub(super) enum SqlValue<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -29,25 +29,25 @@ pub(super) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-impl<'a> From<&'a str> for Value<'a> {
+impl<'a> From<&'a str> for SqlValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl<'a> From<Option<&'a str>> for Value<'a> {
+impl<'a> From<Option<&'a str>> for SqlValue<'a> {
     fn from(text: Option<&'a str>) -> Self {
         text.map_or(Self::Null, Into::into)
     }
 }
 
-impl<'a> From<&'a [u8; 32]> for Value<'a> {
+impl<'a> From<&'a [u8; 32]> for SqlValue<'a> {
     fn from(bytes: &'a [u8; 32]) -> Self {
         Self::Bytes(bytes)
     }
 }
 
-impl<'a, T: Column> From<&'a T> for Value<'a> {
+impl<'a, T: Column> From<&'a T> for SqlValue<'a> {
     fn from(value: &'a T) -> Self {
         value.value()
     }
@@ -83,7 +83,7 @@ pub(super) trait Column: Sized {
     fn read(cell: Cell) -> Result<Self, StoreError>;
 
     /// The value as the parameter of a statement.
-    fn value(&self) -> Value<'_>;
+    fn value(&self) -> SqlValue<'_>;
 }
 
 /// The error for a column whose value has another type.
@@ -99,8 +99,8 @@ impl Column for i64 {
         }
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Integer(*self)
+    fn value(&self) -> SqlValue<'_> {
+        SqlValue::Integer(*self)
     }
 }
 
@@ -112,8 +112,8 @@ impl Column for f64 {
         }
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Real(*self)
+    fn value(&self) -> SqlValue<'_> {
+        SqlValue::Real(*self)
     }
 }
 
@@ -125,7 +125,7 @@ impl Column for String {
         }
     }
 
-    fn value(&self) -> Value<'_> {
+    fn value(&self) -> SqlValue<'_> {
         self.as_str().into()
     }
 }
@@ -136,7 +136,7 @@ impl<T: Words> Column for T {
         Self::named(&String::read(cell)?).ok_or_else(unexpected)
     }
 
-    fn value(&self) -> Value<'_> {
+    fn value(&self) -> SqlValue<'_> {
         self.word().into()
     }
 }
@@ -149,15 +149,15 @@ impl<T: Column> Column for Option<T> {
         }
     }
 
-    fn value(&self) -> Value<'_> {
-        self.as_ref().map_or(Value::Null, T::value)
+    fn value(&self) -> SqlValue<'_> {
+        self.as_ref().map_or(SqlValue::Null, T::value)
     }
 }
 
 /// The parameters of a statement, in the order of their numbers.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
-        &[$($crate::coordination::store::sql::Value::from($value)),*]
+        &[$($crate::coordination::store::sql::SqlValue::from($value)),*]
     };
 }
 pub(super) use values;

@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::open_files::{OpenFiles, with_suffix};
 use super::queue::{Job, JobReceiver};
-use super::sql::{Cell, Row, Sql, Value};
+use super::sql::{Cell, Row, Sql, SqlValue};
 use super::{Clock, StoreError, Work, migrations};
 use crate::platform::{self, is_on_network_file_system, private_permissions};
 
@@ -195,7 +195,7 @@ fn run(connection: &Connection, statement: &'static str) -> Result<(), StoreErro
 struct Transaction<'a>(&'a Connection);
 
 impl Sql for Transaction<'_> {
-    fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, statement: &str, values: &[SqlValue<'_>]) -> Result<Vec<Row>, StoreError> {
         let mut statement = self.0.prepare_cached(statement).map_err(store_error)?;
         let columns = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(store_error)?;
@@ -207,18 +207,18 @@ impl Sql for Transaction<'_> {
         Ok(found)
     }
 
-    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+    fn execute(&mut self, statement: &str, values: &[SqlValue<'_>]) -> Result<u64, StoreError> {
         let mut statement = self.0.prepare_cached(statement).map_err(store_error)?;
         let changed = statement.execute(rusqlite::params_from_iter(values)).map_err(store_error)?;
         Ok(u64::try_from(changed).unwrap_or(u64::MAX))
     }
 
-    fn lock(&mut self, _query: &str, _values: &[Value<'_>]) -> Result<(), StoreError> {
+    fn lock(&mut self, _query: &str, _values: &[SqlValue<'_>]) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
-impl rusqlite::ToSql for Value<'_> {
+impl rusqlite::ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use super::StoreError;
-use super::sql::{Cell, Column, Value};
+use super::sql::{Cell, Column, SqlValue};
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z. Answers show it as `2025-01-06T10:00:00Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ impl Column for Time {
         i64::read(cell).map(Self)
     }
 
-    fn value(&self) -> Value<'_> {
+    fn value(&self) -> SqlValue<'_> {
         self.0.value()
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct FieldBy {
     shared: usize,
     rows: Rows,
     /// The values of the second path in the item that is being read, by the elements that they are in.
-    beside: HashMap<Vec<usize>, Beside>,
+    paired: HashMap<Vec<usize>, Paired>,
     items: u64,
     shared_by_paths: SharedByPaths,
 }
@@ -66,7 +66,7 @@ struct Rows {
 
 /// The rows of the values of the second path that are in the same elements.
 #[derive(Debug, Default)]
-struct Beside {
+struct Paired {
     rows: Vec<RowKey>,
     /// Whether a value of the first path is there, too.
     is_taken: bool,
@@ -131,7 +131,7 @@ impl FieldBy {
                 others: Row::new(By::Others, path, &shared_by_paths),
                 missing: Row::new(By::Missing, path, &shared_by_paths),
             },
-            beside: HashMap::new(),
+            paired: HashMap::new(),
             items: 0,
             shared_by_paths,
         }
@@ -141,12 +141,12 @@ impl FieldBy {
     pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<bool, ReadError> {
         self.items += 1;
         let place = NumberedPlace::new(self.items, place);
-        self.beside.clear();
+        self.paired.clear();
         walk_item(json, redacts, &mut Finder { by: self, path: Path::default(), place })?;
         let is_marked = walk_item(json, redacts, &mut Reader { by: self, path: Path::default(), place })?;
         // Values of the second path without one of the first.
-        for beside in self.beside.values().filter(|beside| !beside.is_taken) {
-            for key in &beside.rows {
+        for paired in self.paired.values().filter(|paired| !paired.is_taken) {
+            for key in &paired.rows {
                 let row = self.rows.get(*key);
                 row.missing += 1;
                 row.first_missing.get_or_insert(place.place);
@@ -212,8 +212,8 @@ impl Finder<'_> {
             let key = key(self.by);
             self.by.rows.get(key).items.add(&self.place);
             let elements = self.by.elements(&self.path);
-            let rows = &mut self.by.beside.entry(elements).or_default().rows;
-            // A value beside several of the same row counts once.
+            let rows = &mut self.by.paired.entry(elements).or_default().rows;
+            // A value paired with several of the same row counts once.
             if !rows.contains(&key) {
                 rows.push(key);
             }
@@ -233,14 +233,14 @@ impl Reader<'_> {
     fn end(&mut self, add: impl Fn(&mut Field, &NumberedPlace)) {
         if self.path.as_str() == self.by.path {
             let elements = self.by.elements(&self.path);
-            let FieldBy { rows, beside, .. } = &mut *self.by;
-            let beside = beside.get_mut(&elements);
-            if beside.is_none() {
+            let FieldBy { rows, paired, .. } = &mut *self.by;
+            let paired = paired.get_mut(&elements);
+            if paired.is_none() {
                 rows.missing.items.add(&self.place);
             }
-            let keys = beside.map_or(&[RowKey::Missing][..], |beside| {
-                beside.is_taken = true;
-                beside.rows.as_slice()
+            let keys = paired.map_or(&[RowKey::Missing][..], |paired| {
+                paired.is_taken = true;
+                paired.rows.as_slice()
             });
             keys.iter().for_each(|key| add(&mut rows.get(*key).field, &self.place));
         }

@@ -134,9 +134,21 @@ impl ShortValue {
 pub(in crate::execution) enum Wanted {
     /// All that the fields of a node show.
     All,
+    /// What the outliers and the splits of all nodes show: no names of what is inside an item.
+    Outliers,
     /// What a description shows: no outliers except a rare kind, no lengths, no more than 12 values, and no names of what is
     /// inside an item.
     Described,
+}
+
+impl Wanted {
+    fn has_outliers(self) -> bool {
+        self != Self::Described
+    }
+
+    fn names_of(self, path: &str) -> bool {
+        self == Self::All || !path.contains('.')
+    }
 }
 
 /// What the paths of a node share.
@@ -197,7 +209,8 @@ impl PathValues for Field {
     type Shared = SharedByPaths;
 
     fn new(path: &str, first_absent: Option<NodePlace>, shared: &SharedByPaths) -> Self {
-        let is_all = shared.wanted == Wanted::All;
+        let has_outliers = shared.wanted.has_outliers();
+        let most_repeated = if has_outliers { MAX_REPEATED } else { 1 };
         Self {
             wanted: shared.wanted,
             only_kind: None,
@@ -212,13 +225,13 @@ impl PathValues for Field {
             numeric_texts: 0,
             json_texts: 0,
             dates: Dates::default(),
-            names: Names::new(path, is_all || !path.contains('.'), if is_all { MAX_REPEATED } else { 1 }, &shared.room),
+            names: Names::new(path, shared.wanted.names_of(path), most_repeated, &shared.room),
             numbers: Range::default(),
             lengths: Range::default(),
-            values: Groups::new(if is_all { DISTINCT } else { TOLD_VALUES }),
+            values: Groups::new(if has_outliers { DISTINCT } else { TOLD_VALUES }),
             known: Known::default(),
-            patterns: if is_all { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
-            array_lengths: if is_all { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
+            patterns: if has_outliers { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
+            array_lengths: if has_outliers { Groups::new(OUTLIER_GROUPS) } else { Groups::full() },
             example: None,
             pattern: Vec::new(),
             recent: None,
@@ -261,7 +274,7 @@ impl PathValues for Field {
         let shown = || shown_container(json);
         self.count(kind, place, shown);
         self.note_size(parts == 0, place);
-        if !object && self.wanted == Wanted::All {
+        if !object && self.wanted.has_outliers() {
             self.lengths.add(parts as f64);
             self.array_lengths.add(|known| *known == parts, || parts, place, shown);
         }
@@ -308,7 +321,7 @@ impl Field {
 
     /// Adds the length of a string, unless its bytes show that it is within the range.
     fn add_length(&mut self, written: Written<'_>) {
-        if self.wanted != Wanted::All {
+        if !self.wanted.has_outliers() {
             return;
         }
         let (fewest, most) = written.chars_between();
@@ -416,7 +429,7 @@ impl Field {
 
     /// The first value that differs from almost all others, if wanted; `objects` is how many might have it.
     pub(super) fn outlier(&self, objects: u64) -> Option<Outlier> {
-        if self.wanted != Wanted::All {
+        if !self.wanted.has_outliers() {
             return None;
         }
         let by_kind = self.kinds.outlier();

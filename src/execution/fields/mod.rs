@@ -337,7 +337,8 @@ impl NodeFields {
     fn of(projection: &FieldsProjection) -> Self {
         let paths = projection.below.as_ref().zip(projection.by.as_ref());
         let by = paths.map(|(path, by)| FieldBy::new(path, by));
-        Self { by, ..Self::new(projection.below.clone(), Wanted::All) }
+        let wanted = if projection.node.is_some() { Wanted::All } else { Wanted::Outliers };
+        Self { by, ..Self::new(projection.below.clone(), wanted) }
     }
 
     /// For all paths, or only for those below one.

@@ -45,7 +45,7 @@ pub(super) struct Names {
     room: Room,
     /// The first place of each, by its fingerprint; `None` if values with this path name nothing of the item, one was
     /// not a name, or there were too many.
-    first: Option<HashMap<u64, NodePlace, BuildHasherDefault<IsHash>>>,
+    first: Option<FirstPlaces>,
     /// Whether numbers with this path are names.
     has_numbers: bool,
     values: u64,
@@ -55,6 +55,43 @@ pub(super) struct Names {
     most_repeated: usize,
     /// How many different names there were when there was no more room for them, if one had occurred twice by then.
     held: Option<u64>,
+}
+
+/// The first place of each value, by its fingerprint.
+#[derive(Debug, Default)]
+struct FirstPlaces {
+    /// As long as each value was greater than all before it, as numbers of a sequence are: none of them is looked up.
+    ascending: Vec<(u64, NodePlace)>,
+    /// The last of them.
+    last: Vec<u8>,
+    /// All of them, since one was not.
+    by_fingerprint: HashMap<u64, NodePlace, BuildHasherDefault<IsHash>>,
+}
+
+impl FirstPlaces {
+    fn len(&self) -> usize {
+        self.ascending.len() + self.by_fingerprint.len()
+    }
+
+    /// Adds a value, or returns its first place if it has one.
+    fn add(&mut self, value: &[u8], fingerprint: u64, place: NodePlace) -> Option<NodePlace> {
+        if self.by_fingerprint.is_empty() {
+            if (value.len(), value) > (self.last.len(), &self.last[..]) {
+                self.last.clear();
+                self.last.extend_from_slice(value);
+                self.ascending.push((fingerprint, place));
+                return None;
+            }
+            self.by_fingerprint = self.ascending.drain(..).collect();
+        }
+        match self.by_fingerprint.entry(fingerprint) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(free) => {
+                free.insert(place);
+                None
+            }
+        }
+    }
 }
 
 /// A value that occurs more than once.
@@ -85,7 +122,7 @@ impl Names {
     /// For this path, if names are wanted; holds up to `most_repeated` values that occur again. A value in a list is a
     /// mention, which may occur again.
     pub(super) fn new(path: &str, are_wanted: bool, most_repeated: usize, room: &Room) -> Self {
-        let first = (are_wanted && !path.contains("[]")).then(HashMap::default);
+        let first = (are_wanted && !path.contains("[]")).then(FirstPlaces::default);
         Self {
             room: room.clone(),
             first,
@@ -123,20 +160,19 @@ impl Names {
         let Some(first) = self.first.as_mut().filter(|_| is_name) else { return self.give_up() };
         self.values += 1;
         let fingerprint = written.fingerprint();
-        match first.entry(fingerprint) {
-            Entry::Occupied(known) => {
+        match first.add(written.bytes, fingerprint, place.place) {
+            Some(known) => {
                 let has_room = self.repeated.len() < self.most_repeated;
                 if has_room && self.repeated.iter().all(|(other, _)| *other != fingerprint) {
                     let value = shown(written, self.numbers > 0);
-                    self.repeated.push((fingerprint, Repetition { value, places: [*known.get(), place.place] }));
+                    self.repeated.push((fingerprint, Repetition { value, places: [known, place.place] }));
                 }
                 if self.values > PROBATION && (first.len() as u64) < self.values / 4 {
                     self.give_up();
                 }
             }
-            Entry::Vacant(free) => {
+            None => {
                 let left = self.room.0.get();
-                free.insert(place.place);
                 self.room.0.set(left.saturating_sub(1));
                 if left == 0 || first.len() > PATH_NAMES {
                     self.stop();

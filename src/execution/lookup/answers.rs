@@ -1,13 +1,13 @@
 //! What an item has at each path that is looked up.
 
 use super::events::{Events, Text};
-use super::path_tree::{Answer, ITEM, PathTree};
+use super::path_tree::{ITEM, KindAtPath, PathTree};
 use crate::execution::fields::Kind;
 
 /// Finds what an item has at each path.
 pub(super) struct Answers<'a> {
     tree: &'a PathTree,
-    answers: &'a mut Vec<Answer>,
+    answers: &'a mut Vec<KindAtPath>,
     open: Vec<Open>,
     /// The place of the value of the member that was named last.
     member: Option<usize>,
@@ -21,9 +21,9 @@ struct Open {
 }
 
 impl<'a> Answers<'a> {
-    pub(super) fn new(tree: &'a PathTree, answers: &'a mut Vec<Answer>) -> Self {
+    pub(super) fn new(tree: &'a PathTree, answers: &'a mut Vec<KindAtPath>) -> Self {
         answers.clear();
-        answers.resize(tree.leaves(), Answer::MISSING);
+        answers.resize(tree.leaves(), KindAtPath::MISSING);
         Self { tree, answers, open: Vec::new(), member: None }
     }
 
@@ -38,7 +38,7 @@ impl<'a> Answers<'a> {
             Some(Open { index: None, .. }) => self.member.take(),
         };
         if let Some(leaf) = at.and_then(|at| self.tree.leaf(at)) {
-            self.answers[leaf] = Answer::of_kind(kind as usize);
+            self.answers[leaf] = KindAtPath::of_kind(kind as usize);
         }
         at
     }

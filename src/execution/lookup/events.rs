@@ -227,7 +227,7 @@ impl<A: Events, B: Events> Events for Tee<A, B> {
     }
 }
 
-/// Receives all parts, and passes on those that are of interest.
+/// Receives all parts, and passes on the parts of interest.
 struct Filtered<E> {
     events: E,
     /// How many open containers are skipped.

@@ -82,7 +82,7 @@ pub use self::path::{Step, path_of, path_text};
 pub use self::plan::Plan;
 use self::reader::Reader;
 pub use self::runs::{RunsProjection, RunsView};
-pub(super) use self::stored::Looked;
+pub(super) use self::stored::{LookedNode, LookedValue};
 use super::Error;
 pub use super::fields::KINDS;
 use super::runs as walk;

@@ -67,13 +67,13 @@ impl Search<'_> {
             (at, has) = (next, has + 1);
         }
         if has < self.asked.len() && self.known.place(at).is_some() {
-            self.beside(at, has);
+            self.among_siblings(at, has);
             self.elsewhere(has);
         }
     }
 
     /// Looks for the first missing name among its siblings.
-    fn beside(&mut self, at: usize, has: usize) {
+    fn among_siblings(&mut self, at: usize, has: usize) {
         let Step::Name(name) = &self.asked[has] else { return };
         let parts = self.known.place(at).map_or(&[][..], |place| &place.parts);
         for part in parts {

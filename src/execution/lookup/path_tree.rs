@@ -3,7 +3,7 @@
 use super::{PATHS, Step};
 use crate::execution::fields::Kind;
 
-/// The place of an item in the tree.
+/// The index of the item in the tree.
 pub(super) const ITEM: usize = 0;
 
 /// The member of an item that paths begin in.
@@ -12,14 +12,14 @@ const JSON: &str = "json";
 /// The paths that are looked up in the items of a node.
 #[derive(Debug)]
 pub(super) struct PathTree {
-    places: Vec<Place>,
+    nodes: Vec<TreeNode>,
     /// How many paths there are.
     leaves: usize,
 }
 
 /// A value that paths lead to, or over.
 #[derive(Debug, Default)]
-struct Place {
+struct TreeNode {
     /// All members; elements have their index as a name.
     members: Vec<(String, usize)>,
     elements: Vec<(u64, usize)>,
@@ -29,8 +29,8 @@ struct Place {
 
 impl Default for PathTree {
     fn default() -> Self {
-        let item = Place { members: vec![(JSON.to_owned(), ITEM + 1)], ..Place::default() };
-        Self { places: vec![item, Place::default()], leaves: 0 }
+        let item = TreeNode { members: vec![(JSON.to_owned(), ITEM + 1)], ..TreeNode::default() };
+        Self { nodes: vec![item, TreeNode::default()], leaves: 0 }
     }
 }
 
@@ -44,13 +44,13 @@ impl PathTree {
             return None;
         }
         let end = path.iter().fold(ITEM + 1, |at, step| self.next(at, step).unwrap_or_else(|| self.grow(at, step)));
-        self.places[end].leaf = Some(self.leaves);
+        self.nodes[end].leaf = Some(self.leaves);
         self.leaves += 1;
-        self.places[end].leaf
+        self.nodes[end].leaf
     }
 
     fn leaf_of(&self, path: &[Step]) -> Option<usize> {
-        path.iter().try_fold(ITEM + 1, |at, step| self.next(at, step)).and_then(|end| self.places[end].leaf)
+        path.iter().try_fold(ITEM + 1, |at, step| self.next(at, step)).and_then(|end| self.nodes[end].leaf)
     }
 
     fn next(&self, at: usize, step: &Step) -> Option<usize> {
@@ -61,16 +61,16 @@ impl PathTree {
     }
 
     fn grow(&mut self, at: usize, step: &Step) -> usize {
-        let new = self.places.len();
+        let new = self.nodes.len();
         // In JavaScript `list["0"]` is an element, and `object[0]` a member.
         let (name, index) = match step {
             Step::Name(name) => (name.clone(), name.parse().ok().filter(|index: &u64| index.to_string() == *name)),
             Step::Index(index) => (index.to_string(), Some(*index)),
         };
-        let Place { members, elements, .. } = &mut self.places[at];
+        let TreeNode { members, elements, .. } = &mut self.nodes[at];
         members.push((name, new));
         elements.extend(index.map(|index| (index, new)));
-        self.places.push(Place::default());
+        self.nodes.push(TreeNode::default());
         new
     }
 
@@ -79,37 +79,37 @@ impl PathTree {
         self.leaves
     }
 
-    /// How many places there are.
-    pub(super) fn places(&self) -> usize {
-        self.places.len()
+    /// How many nodes the tree has.
+    pub(super) fn tree_nodes(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The number of the path that ends here.
     pub(super) fn leaf(&self, at: usize) -> Option<usize> {
-        self.places[at].leaf
+        self.nodes[at].leaf
     }
 
     /// Where the member with this name is.
     pub(super) fn member(&self, at: usize, name: &[u8]) -> Option<usize> {
-        self.places[at].members.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, member)| *member)
+        self.nodes[at].members.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, member)| *member)
     }
 
     /// Where the element with this index is.
     pub(super) fn element(&self, at: usize, index: u64) -> Option<usize> {
-        self.places[at].elements.iter().find(|(known, _)| *known == index).map(|(_, element)| *element)
+        self.nodes[at].elements.iter().find(|(known, _)| *known == index).map(|(_, element)| *element)
     }
 
     /// Whether a path leads on into an object, or else into an array.
     pub(super) fn enters(&self, at: usize, object: bool) -> bool {
-        let Place { members, elements, .. } = &self.places[at];
+        let TreeNode { members, elements, .. } = &self.nodes[at];
         if object { !members.is_empty() } else { !elements.is_empty() }
     }
 
     /// Notes the answers about the elements of a text of this length, which are characters.
-    pub(super) fn characters(&self, at: usize, length: u64, answers: &mut [Answer]) {
-        for (_, element) in self.places[at].elements.iter().filter(|(index, _)| *index < length) {
-            if let Some(leaf) = self.places[*element].leaf {
-                answers[leaf] = Answer::of_kind(Kind::String as usize);
+    pub(super) fn characters(&self, at: usize, length: u64, answers: &mut [KindAtPath]) {
+        for (_, element) in self.nodes[at].elements.iter().filter(|(index, _)| *index < length) {
+            if let Some(leaf) = self.nodes[*element].leaf {
+                answers[leaf] = KindAtPath::of_kind(Kind::String as usize);
             }
             // A character is a text.
             self.characters(*element, 1, answers);
@@ -117,10 +117,10 @@ impl PathTree {
     }
 
     /// Forgets the answers about this value and all below it.
-    pub(super) fn clear(&self, at: usize, answers: &mut [Answer]) {
-        let Place { members, leaf, .. } = &self.places[at];
+    pub(super) fn clear(&self, at: usize, answers: &mut [KindAtPath]) {
+        let TreeNode { members, leaf, .. } = &self.nodes[at];
         if let Some(leaf) = leaf {
-            answers[*leaf] = Answer::MISSING;
+            answers[*leaf] = KindAtPath::MISSING;
         }
         // Each element is a member, too.
         members.iter().for_each(|(_, below)| self.clear(*below, answers));
@@ -129,9 +129,9 @@ impl PathTree {
 
 /// What an item has at a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer(u8);
+pub(super) struct KindAtPath(u8);
 
-impl Answer {
+impl KindAtPath {
     pub(super) const MISSING: Self = Self(0);
 
     /// A value of this [kind](super::KINDS).
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(tree.add(&[]), Some(3));
         let a = tree.member(ITEM + 1, b"a").unwrap();
         assert!(tree.enters(a, true) && tree.enters(a, false) && tree.element(a, 2).is_some());
-        let mut answers = vec![Answer::of_kind(3); 4];
+        let mut answers = vec![KindAtPath::of_kind(3); 4];
         tree.clear(a, &mut answers);
         assert_eq!(answers.iter().map(|answer| answer.kind()).collect::<Vec<_>>(), [None, None, None, Some(3)]);
         let added = (0..2 * PATHS).filter(|at| tree.add(&path_of(&format!("x{at}"))).is_some()).count();

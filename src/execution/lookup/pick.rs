@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::events::Text;
-use super::path_tree::{Answer, ITEM, PathTree};
+use super::path_tree::{ITEM, KindAtPath, PathTree};
 use super::plan::Plan;
 use super::{KINDS, KNOWN_ITEMS};
 use crate::execution::fields::Kind;
@@ -23,8 +23,8 @@ pub(super) struct Breaks {
     /// The item that continues the one before it.
     next: (u64, u64),
     /// The answers of the item before it; empty if they are not known.
-    last: Vec<Answer>,
-    now: Vec<Answer>,
+    last: Vec<KindAtPath>,
+    now: Vec<KindAtPath>,
     /// The layout of each object when it was last written, by its place in the tree.
     layouts: Vec<Layout>,
 }
@@ -50,7 +50,7 @@ impl Pick for Breaks {
         self.next = (array, index + 1);
         std::mem::swap(&mut self.last, &mut self.now);
         self.now.clear();
-        self.now.resize(node.paths.leaves(), Answer::MISSING);
+        self.now.resize(node.paths.leaves(), KindAtPath::MISSING);
         let mut look = Look {
             json,
             marks,
@@ -71,9 +71,9 @@ impl Pick for Breaks {
     fn begin_member(&mut self, name: &str) {
         self.node = self.plan.index_of(&hold_name(name));
         self.known = NODE_ITEMS;
-        let places = self.node.and_then(|node| self.plan.node_at(node)).map_or(0, |node| node.paths.places());
+        let tree_nodes = self.node.and_then(|node| self.plan.node_at(node)).map_or(0, |node| node.paths.tree_nodes());
         self.layouts.clear();
-        self.layouts.resize_with(places, Layout::default);
+        self.layouts.resize_with(tree_nodes, Layout::default);
     }
 }
 
@@ -113,7 +113,7 @@ struct Look<'a> {
     /// The brackets that were not passed yet.
     brackets: std::slice::Iter<'a, u32>,
     tree: &'a PathTree,
-    answers: &'a mut [Answer],
+    answers: &'a mut [KindAtPath],
     layouts: &'a mut [Layout],
 }
 
@@ -131,7 +131,7 @@ impl Look<'_> {
             self.tree.clear(at, self.answers);
         }
         if let Some(leaf) = self.tree.leaf(at) {
-            self.answers[leaf] = Answer::of_kind(kind(first)? as usize);
+            self.answers[leaf] = KindAtPath::of_kind(kind(first)? as usize);
         }
         match first {
             b'{' if self.tree.enters(at, true) => self.bracket(start).and_then(|_| self.object(start, at)),

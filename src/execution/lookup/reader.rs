@@ -6,7 +6,7 @@ use super::answers::Answers;
 use super::events::{self, Tee};
 use super::known::{KnownItem, KnownPaths};
 use super::near::nearest;
-use super::path_tree::Answer;
+use super::path_tree::KindAtPath;
 use super::plan::{Lists, ListsOf, NodePlan, Plan};
 use super::tally::{RunTally, Seen, Total};
 use super::{Found, Outcome, Which};
@@ -37,7 +37,7 @@ pub(super) struct Reader<'p> {
     lists: Vec<&'p Lists>,
     known_of: KnownOf,
     /// What the last item of the list has.
-    answers: Vec<Answer>,
+    answers: Vec<KindAtPath>,
 }
 
 impl RunObserver for Reader<'_> {
@@ -70,7 +70,7 @@ impl RunObserver for Reader<'_> {
         self.lists.extend(node.lists.iter().filter(|lists| is_here(lists.of) && lists.has_run(run)));
         self.known_of = (node.number, matches!(side, Side::Outputs).then_some(index));
         self.answers.clear();
-        self.answers.resize(node.paths.leaves(), Answer::MISSING);
+        self.answers.resize(node.paths.leaves(), KindAtPath::MISSING);
     }
 
     fn item(&mut self, place: ItemPlace, item: Item<'_, '_>) -> Result<(), ReadError> {
@@ -188,7 +188,7 @@ impl<'p> Reader<'p> {
         found.collect()
     }
 
-    /// The paths probably meant by those that no item has, by the number of the question.
+    /// For each path that no item has, by the number of its question: the path that was probably meant.
     fn near(&self) -> HashMap<usize, Vec<super::Step>> {
         let mut known: HashMap<usize, Vec<&KnownPaths>> = HashMap::new();
         for (_, node) in self.plan.nodes() {

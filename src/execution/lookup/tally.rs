@@ -1,7 +1,7 @@
 //! The counts of an answer.
 
 use super::KINDS;
-use super::path_tree::Answer;
+use super::path_tree::KindAtPath;
 use crate::execution::order::{Order, Start};
 
 /// Where an item of a run is: the output, and its number there.
@@ -18,7 +18,7 @@ pub(super) struct RunTally {
 
 impl RunTally {
     /// Adds the next items, which all have the same answer.
-    pub(super) fn add(&mut self, answer: Answer, items: u64, first: InRun) {
+    pub(super) fn add(&mut self, answer: KindAtPath, items: u64, first: InRun) {
         self.items += items;
         let seen = match answer.kind() {
             Some(kind) => {

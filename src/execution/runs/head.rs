@@ -131,7 +131,7 @@ impl RunHead {
             }
             Ok(())
         })?;
-        run.failed = error.0 || redacted_error.0 || matches!(run.status.as_deref(), Some("error" | CRASHED));
+        run.failed = error.0 || redacted_error.0 || run.status.as_deref().is_some_and(is_failure);
         run.error = error.1.or(redacted_error.1);
         Ok(run)
     }
@@ -197,6 +197,11 @@ impl Tally {
     pub(in crate::execution) fn status(&self) -> &str {
         outcome(self.crashed, self.has_failed(), self.last_status.as_deref())
     }
+}
+
+/// Whether this status of a run or an execution means that it failed.
+pub fn is_failure(status: &str) -> bool {
+    matches!(status, "error" | CRASHED)
 }
 
 /// n8n's status of a run, or of a node's last run, but always `crashed` or `error` where a run crashed or failed.

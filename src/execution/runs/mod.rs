@@ -17,6 +17,7 @@ mod parts;
 use bytes::Bytes;
 
 use self::head::RunTable;
+pub use self::head::is_failure;
 pub(super) use self::head::{RunHead, Tally};
 pub(super) use self::parts::Parts;
 use super::Error;

@@ -5,7 +5,7 @@ use std::io;
 use memchr::memmem::Finder;
 
 use crate::json::Prefilter;
-use crate::json::flatted::{Flatted, Place, Places};
+use crate::json::flatted::{ByteKind, ByteKinds, Flatted};
 
 /// From this number on, JavaScript writes digits other than those given.
 const INEXACT: f64 = 9_007_199_254_740_992.0;
@@ -56,42 +56,43 @@ impl NumberFilter {
         let longest = [&self.text, &self.number].into_iter().flatten().map(|finder| finder.needle().len()).max();
         // An escape has six bytes.
         let after = longest.unwrap_or(0).max(6) + AROUND;
-        let (mut places, mut is_first) = (Places::at_beginning(), true);
+        let (mut kinds, mut is_first) = (ByteKinds::at_beginning(), true);
         // Each piece repeats the bytes around its border: those before a number decide what it is, and the last ones are searched
         // with the next piece.
         text.any_piece(AROUND + after, |piece, is_last| {
             let from = if std::mem::take(&mut is_first) { 0 } else { AROUND.min(piece.len()) };
             let to = if is_last { piece.len() } else { piece.len().saturating_sub(after).max(from) };
-            self.is_in(piece, from..to, &mut places) || self.spelled.may_be_escaped_in(piece)
+            self.is_in(piece, from..to, &mut kinds) || self.spelled.may_be_escaped_in(piece)
         })
     }
 
-    fn is_in(&self, piece: &[u8], told: std::ops::Range<usize>, places: &mut Places) -> bool {
+    fn is_in(&self, piece: &[u8], searched: std::ops::Range<usize>, kinds: &mut ByteKinds) -> bool {
         let finders = [&self.text, &self.number].map(|finder| finder.as_ref().map(|finder| finder.find_iter(piece)));
-        let mut found: Vec<usize> = finders.into_iter().flatten().flatten().filter(|at| told.contains(at)).collect();
+        let mut found: Vec<usize> =
+            finders.into_iter().flatten().flatten().filter(|at| searched.contains(at)).collect();
         found.sort_unstable();
-        let begin = told.start;
+        let begin = searched.start;
         let found = found.into_iter().map(|at| at - begin);
-        places.any(&piece[told], found, |at, place| self.is_value(piece, begin + at, place))
+        kinds.any(&piece[searched], found, |at, kind| self.is_value(piece, begin + at, kind))
     }
 
     /// Whether a sought value begins here.
-    fn is_value(&self, piece: &[u8], at: usize, place: Place) -> bool {
+    fn is_value(&self, piece: &[u8], at: usize, kind: ByteKind) -> bool {
         let around = |finder: &Finder<'_>| {
             let before = at.checked_sub(1).map(|before| piece[before]);
             let fits = piece[at..].starts_with(finder.needle());
             (fits, before.zip(piece.get(at + finder.needle().len()).copied()))
         };
-        match place {
-            Place::String => self.text.as_ref().is_some_and(|finder| {
+        match kind {
+            ByteKind::String => self.text.as_ref().is_some_and(|finder| {
                 let (fits, around) = around(finder);
                 fits && (!self.is_whole || around == Some((b'"', b'"')))
             }),
-            Place::Scalar => self.number.as_ref().is_some_and(|finder| {
+            ByteKind::Scalar => self.number.as_ref().is_some_and(|finder| {
                 let (fits, around) = around(finder);
                 fits && matches!(around, Some((b'[' | b':' | b',', b',' | b'}' | b']')))
             }),
-            Place::Other => false,
+            ByteKind::Other => false,
         }
     }
 }

@@ -123,8 +123,7 @@ impl Texts {
         });
     }
 
-    /// Those of some sorted values that are in the same element of each list that this value is in, too: a slice of those
-    /// outside of lists, then one for each path.
+    /// The sorted values that share every list element with this one: a slice of those outside lists, then one per path.
     fn paired<'v>(
         &'v self,
         value: &'v RelatedValue,
@@ -325,7 +324,7 @@ fn numeric(value: SearchedValue<'_>) -> Option<f64> {
     }
 }
 
-/// Collects the values of an item that a query searches, and those that it compares them with.
+/// Collects the values of an item that a query searches, and the values that it compares them with.
 pub(super) struct Collector<'c> {
     pub query: &'c ValueQuery,
     pub path: &'c mut Path,

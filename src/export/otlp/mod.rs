@@ -23,6 +23,7 @@ use jiff::Timestamp;
 use self::ids::{node_span, trace, workflow_span};
 use self::json::{Event, Link, Span, Status, nanoseconds};
 use super::Out;
+use crate::execution::is_failure;
 use crate::execution::rows::{ExecutionRuns, RunRow};
 use crate::store::Listed;
 
@@ -105,7 +106,7 @@ pub(super) fn spans(out: &mut Out, listed: &Listed, mut view: ExecutionRuns, is_
     let stop = stop.unwrap_or(start).max(start);
     let mut write = |span: &Span<'_>| out.element(span, BEGIN, END, REQUEST);
     // The status of a single bundle is not known.
-    let failed = row.status().map_or(view.error.is_some(), |status| matches!(status, "error" | "crashed"));
+    let failed = row.status().map_or(view.error.is_some(), is_failure);
     write(&Span {
         trace_id: &trace_id,
         span_id: root.clone(),
@@ -146,7 +147,7 @@ pub(super) fn spans(out: &mut Out, listed: &Listed, mut view: ExecutionRuns, is_
             attributes: attributes::of_run(name, node, &run, if is_call { Some(0) } else { runs.taken(&run) }),
             events: run.error.as_ref().map(|error| Event::of_run_error(error, to)).into_iter().collect(),
             links: Vec::new(),
-            status: Status::of(matches!(run.status.as_str(), "error" | "crashed")),
+            status: Status::of(is_failure(&run.status)),
         })
     })?;
     if is_line { out.flush() } else { Ok(()) }

@@ -68,18 +68,18 @@
 //! # Ok::<_, ReadError>(())
 //! ```
 
+mod byte_kinds;
 mod cache;
 mod edit;
 mod expand;
 mod peek;
 mod pieces;
-mod places;
 mod text;
 mod token;
 mod unescape;
 
+pub use byte_kinds::{ByteKind, ByteKinds};
 pub use edit::{Edit, Step, Unedited, Verdict};
 pub use expand::Expansion;
 pub use peek::Peek;
-pub use places::{Place, Places};
 pub use text::Flatted;

@@ -45,14 +45,14 @@ pub struct Flatted<'a> {
     marks: Vec<Mark>,
     /// What is known after the last scanned chunk.
     scanned: Mark,
+    /// The number of the chunk with the border that was found last.
+    last_border_chunk: usize,
     ahead: Ahead,
     cache: Cache,
     /// Bytes that lie in two chunks, side by side.
     joined: Vec<u8>,
     work: u64,
     max_work: u64,
-    /// Why the source could not be read.
-    failure: Option<io::Error>,
     is_too_expensive: bool,
 }
 
@@ -93,11 +93,11 @@ impl<'a> Flatted<'a> {
             is_escaped: false,
             marks: Vec::new(),
             scanned: start,
+            last_border_chunk: 0,
             ahead: Ahead::default(),
             cache: Cache::default(),
             joined: Vec::new(),
             work: 0,
-            failure: None,
             is_too_expensive: false,
         }
     }
@@ -130,13 +130,7 @@ impl<'a> Flatted<'a> {
         self
     }
 
-    /// Why the source could not be read, if that is what ended an expansion: the source's own error, whose type may be
-    /// lost on the way through a [`Cursor`](crate::json::Cursor).
-    pub fn take_failure(&mut self) -> Option<io::Error> {
-        self.failure.take()
-    }
-
-    /// Whether an expansion ended because its work was too much, which may also be lost on the way through a
+    /// Whether an expansion ended because its work was too much, which may be lost on the way through a
     /// [`Cursor`](crate::json::Cursor).
     pub fn is_too_expensive(&self) -> bool {
         self.is_too_expensive
@@ -203,14 +197,24 @@ impl<'a> Flatted<'a> {
             }
             self.scan_next()?;
         }
-        // The last chunk with fewer borders before it has this one.
-        let number = self.marks.partition_point(|mark| mark.borders < index) - 1;
+        let number = self.chunk_with_border(index);
         let mark = self.marks[number];
         let at = (index - mark.borders - 1) as usize;
         let carry = if self.is_escaped { mark.carry.unescaped() } else { mark.carry };
         self.text_of(number)?;
         let borders = self.cache.borders(|text| borders(text, carry, number == 0));
         Ok(borders.get(at).map(|border| mark.position + u64::from(*border) + 1))
+    }
+
+    /// The number of the chunk with this border, which was scanned: the last one with fewer borders before it.
+    fn chunk_with_border(&mut self, border: u64) -> usize {
+        let number = self.last_border_chunk;
+        let after = self.marks.get(number + 1).unwrap_or(&self.scanned);
+        // Siblings are neighbours.
+        if self.marks[number].borders >= border || after.borders < border {
+            self.last_border_chunk = self.marks.partition_point(|mark| mark.borders < border) - 1;
+        }
+        self.last_border_chunk
     }
 
     /// The byte at a position.
@@ -229,11 +233,19 @@ impl<'a> Flatted<'a> {
     pub(super) fn piece(&mut self, position: u64) -> Result<&[u8], ReadError> {
         let is_at_hand = self.cache.last().is_some_and(|chunk| chunk.text_from(position).is_some());
         if !is_at_hand && !self.ends_before(position)? {
-            let number = self.marks.partition_point(|mark| mark.position <= position) - 1;
-            self.text_of(number)?;
+            self.text_of(self.chunk_of(position))?;
         }
         let piece = self.cache.last().and_then(|chunk| chunk.text_from(position));
         piece.ok_or_else(|| FaultKind::EndedEarly.at(self.scanned.position).into())
+    }
+
+    /// The number of the chunk with this position, which was scanned.
+    fn chunk_of(&self, position: u64) -> usize {
+        match self.is_escaped {
+            true => self.marks.partition_point(|mark| mark.position <= position) - 1,
+            // A position in the text is one in the source.
+            false => (position / CHUNK) as usize,
+        }
     }
 
     /// Whether no byte is at a position: the text ends before it.
@@ -298,21 +310,11 @@ impl<'a> Flatted<'a> {
         if before / WATCHED_WORK == self.work / WATCHED_WORK {
             return Ok(());
         }
-        let watched = self.source.read_at(0, &mut []);
-        self.read(watched)
+        self.source.read_at(0, &mut []).map_err(ReadError::Io)
     }
 
     fn chunks(&self) -> u64 {
         self.len.div_ceil(CHUNK)
-    }
-
-    /// The result of a read; remembers why it failed.
-    fn read(&mut self, read: io::Result<()>) -> Result<(), ReadError> {
-        read.map_err(|error| {
-            let copy = io::Error::new(error.kind(), error.to_string());
-            self.failure = Some(error);
-            ReadError::Io(copy)
-        })
     }
 
     /// Holds the text of a chunk that was scanned.
@@ -329,8 +331,7 @@ impl<'a> Flatted<'a> {
                 self.work(CHUNK_WORK, mark.position)?;
                 let begin = number * CHUNK;
                 chunk.bytes.resize((self.len - begin).min(CHUNK) as usize, 0);
-                let read = self.source.read_at(begin, &mut chunk.bytes);
-                self.read(read)?;
+                self.source.read_at(begin, &mut chunk.bytes).map_err(ReadError::Io)?;
             }
         }
         chunk.position = mark.position;
@@ -353,7 +354,7 @@ impl<'a> Flatted<'a> {
         if read.is_err() {
             self.ahead.bytes.clear();
         }
-        self.read(read)
+        read.map_err(ReadError::Io)
     }
 
     /// Scans one more chunk.

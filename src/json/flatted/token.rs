@@ -101,7 +101,9 @@ impl Flatted<'_> {
         if let Err(at) = state.utf8.check(checked) {
             return Err(FaultKind::Utf8.at(position + at as u64).into());
         }
-        if let Some(at) = checked.iter().position(|byte| *byte < b' ') {
+        // Without a branch for each byte.
+        let has_control = checked.iter().fold(false, |found, byte| found | (*byte < b' '));
+        if has_control && let Some(at) = checked.iter().position(|byte| *byte < b' ') {
             return Err(FaultKind::Control.at(position + at as u64).into());
         }
         Ok((&bytes[..quote.unwrap_or(bytes.len())], quote.is_some()))

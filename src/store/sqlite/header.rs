@@ -94,7 +94,7 @@ fn open() -> std::sync::MutexGuard<'static, Open> {
 }
 
 /// The path of a file next to the database.
-pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
+pub(super) fn next_to(file: &Path, ending: &str) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
     path.push(ending);
     path.into()
@@ -115,7 +115,7 @@ impl Header {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(Error::NotSqlite),
             Err(error) => return Err(unreadable(error)),
         }
-        let exists = |ending| beside(file, ending).try_exists().unwrap_or(false);
+        let exists = |ending| next_to(file, ending).try_exists().unwrap_or(false);
         let mut change_counter = [0; 4];
         change_counter.copy_from_slice(&header[CHANGE_COUNTER]);
         Ok(Self {

@@ -87,7 +87,7 @@ impl Database {
     pub(super) fn state(&self) -> Result<(Header, Option<bool>), Error> {
         let _in_use = InUse::begin();
         let file = self.file.canonicalize().map_err(Error::reading(DATABASE))?;
-        Ok((Header::of(&file)?, alive::is_open_elsewhere(&header::beside(&file, "-shm"))))
+        Ok((Header::of(&file)?, alive::is_open_elsewhere(&header::next_to(&file, "-shm"))))
     }
 
     fn open(&self, file: &Path, header: &Header, cancel: &CancellationToken) -> Result<SqliteSession, Error> {
@@ -173,7 +173,7 @@ impl Session for &SqliteSession {
     }
 
     fn is_n8n_running(&self) -> Option<bool> {
-        self.header.is_n8n_running(alive::is_open_elsewhere(&header::beside(&self.file, "-shm")))
+        self.header.is_n8n_running(alive::is_open_elsewhere(&header::next_to(&self.file, "-shm")))
     }
 
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {

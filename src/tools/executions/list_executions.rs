@@ -15,7 +15,7 @@ use crate::execution::{FailureFilter, duration};
 use crate::n8n::{Client, ListCursor, ListQuery, Listing, Progress};
 use crate::toolkit::answer::{DEFAULT_TOKENS, TOKENS, Tokens, success};
 use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
-use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments, words};
+use crate::toolkit::{Choice, Date, Effect, Flag, Parameter, Text, Words, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// n8n lists at most this many executions at once.
@@ -30,45 +30,30 @@ pub static TOOL: Tool = Tool {
     title: "List executions",
     description: "List n8n executions, newest first: id, workflow, status and times. Filter by workflow, status or start \
                   time; pass nextCursor back for the next page. Then call get_execution with an id.",
-    parameters: ListExecutions::PARAMETERS,
+    parameters: &OVER_API,
     effect: Effect::Read,
     handler: Handler::of::<ListExecutions>(),
 };
 
 /// The tool if executions come from n8n's store.
-pub static STORE_TOOL: Tool = Tool { parameters: ListStored::PARAMETERS, handler: Handler::of::<ListStored>(), ..TOOL };
+pub static STORE_TOOL: Tool =
+    Tool { parameters: ListExecutions::PARAMETERS, handler: Handler::of::<ListExecutions>(), ..TOOL };
 
-const WORKFLOW_ID: &str = "Only executions of this workflow.";
-const STATUS: &str = "Only executions with this status.";
-const STARTED_AFTER: &str = "Started at or after this time (n8n 2.37 and newer).";
-const STARTED_BEFORE: &str = "Started at or before this time.";
-const RAW: &str = "n8n's own objects, without workflow names.";
+/// n8n's API does not search errors.
+static OVER_API: [Parameter; 8] = Parameter::without(ListExecutions::PARAMETERS, &["failingNode", "error"]);
 
 arguments! {
-    struct ListExecutions {
-        workflow_id: Option<Text> = WORKFLOW_ID,
-        status: Option<Choice<Status>> = STATUS,
+    pub(crate) struct ListExecutions {
+        workflow_id: Option<Text> = "Only executions of this workflow.",
+        status: Option<Choice<Status>> = "Only executions with this status.",
         limit: Limit = LIMIT,
         cursor: Option<Text> = CURSOR,
-        started_after: Option<Date> = STARTED_AFTER,
-        started_before: Option<Date> = STARTED_BEFORE,
-        raw: Option<Flag> = RAW,
-        max_tokens: Tokens<DEFAULT_TOKENS> = TOKENS,
-    }
-}
-
-arguments! {
-    struct ListStored {
-        workflow_id: Option<Text> = WORKFLOW_ID,
-        status: Option<Choice<Status>> = STATUS,
-        limit: Limit = LIMIT,
-        cursor: Option<Text> = CURSOR,
-        started_after: Option<Date> = STARTED_AFTER,
-        started_before: Option<Date> = STARTED_BEFORE,
+        started_after: Option<Date> = "Started at or after this time (n8n 2.37 and newer).",
+        started_before: Option<Date> = "Started at or before this time.",
         failing_node: Option<Text> = "Only failed executions whose error is of the node with this name.",
         error: Option<Text> = "Only failed executions whose error contains this text, in upper or lower case. Up to 10,000 \
                                are searched in one call: nextCursor continues, even if none was found.",
-        raw: Option<Flag> = RAW,
+        raw: Option<Flag> = "n8n's own objects, without workflow names.",
         max_tokens: Tokens<DEFAULT_TOKENS> = TOKENS,
     }
 }
@@ -88,26 +73,6 @@ words! {
 }
 
 impl ToolCall for ListExecutions {
-    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
-        let Self { workflow_id, status, limit, cursor, started_after, started_before, raw, max_tokens } = self;
-        let (failing_node, error) = (None, None);
-        let asked = ListStored {
-            workflow_id,
-            status,
-            limit,
-            cursor,
-            started_after,
-            started_before,
-            failing_node,
-            error,
-            raw,
-            max_tokens,
-        };
-        asked.run(context, progress).await
-    }
-}
-
-impl ToolCall for ListStored {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
         let max_tokens = self.max_tokens;
         let page = ListPage::new(self)?;
@@ -149,7 +114,7 @@ struct ListPage {
 }
 
 impl ListPage {
-    fn new(asked: ListStored) -> Result<Self, Error> {
+    fn new(asked: ListExecutions) -> Result<Self, Error> {
         match asked.cursor {
             Some(cursor) => match cursor::decode::<Self>(&cursor)? {
                 page if cursor::LIMITS.contains(&page.limit) => Ok(page),

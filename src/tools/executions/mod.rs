@@ -58,7 +58,8 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         (
             "get_execution_fields",
-            "get_execution_fields shows what all items look like, which value is odd, and one field by another (by).",
+            "get_execution_fields shows what all items look like, which value is an outlier, and one field by another \
+             (by).",
         ),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
         ("compare_executions", "compare_executions shows what is different from the last successful execution."),

@@ -20,8 +20,8 @@ pub static TOOLSET: Toolset = Toolset {
     instructions: &[
         (
             "prove_fix",
-            "After edit_workflow saved a draft: prove_fix runs it again with the recorded data of the failing execution, beside the \
-             unchanged workflow, and calls no outside service. Repeat its claim word for word; claim nothing else.",
+            "After edit_workflow saved a draft: prove_fix runs it again with the recorded data of the failing execution, alongside \
+             the unchanged workflow, and calls no outside service. Repeat its claim word for word; claim nothing else.",
         ),
         ("publish_workflow_version", "publish_workflow_version publishes exactly the version that was proven."),
     ],

@@ -169,7 +169,7 @@ impl RetryExecution {
             return Err(refuse("it succeeded, and only failed executions can be retried."));
         }
         if recording.redacted {
-            return Err(refuse("its data are redacted, so that what it would do cannot be told."));
+            return Err(refuse("its data are redacted, so that it is unknown what it would do."));
         }
         let (failed, message) =
             failure(recording).ok_or_else(|| refuse("it did not fail at a node. Start its workflow again."))?;

@@ -228,7 +228,7 @@ impl Revisions {
         same_node(now, ran.0, ran.1).map(|node| node.name.as_str())
     }
 
-    /// Whether a node of the changed workflow does something else than it did, not only with other input: it, or a sub-node of it.
+    /// Whether a node, or one of its sub-nodes, now behaves differently for the same input; `false` for a new node.
     pub(super) fn acts_otherwise(&self, now: &str) -> bool {
         let Some(then) = self.name_then(now) else { return false };
         let (subs, subs_then) = (sub_connections(&self.now.workflow, now), sub_connections(&self.ran.workflow, then));
@@ -242,7 +242,7 @@ impl Revisions {
         wires != wires_then || is_other(now) || subs.iter().any(|one| is_other(&one.source))
     }
 
-    /// The nodes of the changed workflow of which nothing was recorded because they are new, and which would reach outside.
+    /// New nodes that would reach outside: nothing is recorded for them.
     pub(super) fn new_and_played(&self) -> HashSet<&str> {
         let names = replay::kept(&self.now.workflow).filter(|node| !node.is_disabled && !runs_for_real(node));
         names.map(|node| node.name.as_str()).filter(|name| self.name_then(name).is_none()).collect()

@@ -6,6 +6,7 @@ mod bars;
 mod findings;
 #[cfg(feature = "application")]
 pub mod items;
+mod request;
 pub mod shell;
 pub mod view_draft;
 pub mod view_findings;
@@ -16,6 +17,9 @@ pub mod view_summary;
 pub mod view_talk;
 pub mod view_timeline;
 pub mod view_trend;
+mod words;
+
+pub use words::PAGE;
 
 use super::{Context, Tool};
 use crate::toolkit::Locale;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::findings::{Asked, Wording};
-use super::locale;
+use super::{PAGE, locale};
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
-use crate::toolkit::{Audience, Effect, Flag, Id, Text, arguments};
+use crate::toolkit::{Effect, Flag, Id, Text, arguments};
 use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT_AGAIN};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
@@ -15,7 +15,7 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "view_findings",
     title: "Why it failed",
-    description: "Why an execution failed, or what is odd in it, in sentences.",
+    description: "Why an execution failed, or what is unusual in it, in sentences.",
     parameters: ViewFindings::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<ViewFindings>().shared(),
@@ -37,7 +37,7 @@ impl ToolCall for ViewFindings {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
         let locale = locale(self.language.as_deref(), &context);
         let ignore_size_limit = self.ignore_data_size_limit.unwrap_or(false);
-        let wording = Wording { locale, audience: Audience::Page };
+        let wording = Wording { locale, audience: Some(&PAGE) };
         let asked = Asked { context: &context, id: &self.id, ignore_size_limit, wording };
         let cause = match &self.node_name {
             Some(node) => {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::findings::curl;
+use super::request::curl;
 use crate::execution::node::Node;
 use crate::json::{Detail, Excerpt};
 use crate::n8n::Progress;

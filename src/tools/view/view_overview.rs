@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::bars::{BARS, Bars, ShownBar};
 use super::findings::{SENT_AGAIN, Sentence, of_flow};
-use super::locale;
+use super::{PAGE, locale};
 use crate::execution::graph::{Graph, GraphNode, Link};
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::execution::timeline::{Bar, Timeline, TimelineProjection};
@@ -15,7 +15,7 @@ use crate::execution::{Children, ErrorItems};
 use crate::json::{CUT_NAME_CHARS, Projection, cut_name, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{is_zero, success};
-use crate::toolkit::{Audience, Effect, Flag, Id, Locale, Text, arguments};
+use crate::toolkit::{Effect, Flag, Id, Locale, Text, arguments};
 use crate::tools::executions::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure};
 use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -212,10 +212,7 @@ impl Head {
             bytes: header.json_size_bytes.filter(|bytes| *bytes > 0),
             parent_execution: summary.parent.as_ref().and_then(|parent| parent.id.clone()),
             // Only the page reads this answer.
-            notes: notes(summary, 0, NOTED_CHARS, locale)
-                .iter()
-                .map(|note| Audience::Page.tell(note).into_owned())
-                .collect(),
+            notes: notes(summary, 0, NOTED_CHARS, locale).iter().map(|note| PAGE.tell(note).into_owned()).collect(),
             too_large: header.data_too_large,
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS)),
         }

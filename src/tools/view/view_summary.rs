@@ -11,7 +11,7 @@ use crate::execution::Failure;
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::json::Projection;
 use crate::n8n::Progress;
-use crate::toolkit::{ArgumentError, Arguments, Audience, FromArguments, Locale};
+use crate::toolkit::{ArgumentError, Arguments, FromArguments, Locale};
 use crate::tools::executions::get_execution::{self, GetExecution};
 use crate::tools::executions::{execution, summary_answer};
 use crate::tools::view::shell::quoted;
@@ -69,6 +69,8 @@ impl Known {
     }
 }
 
+type Findings = (Vec<Sentence>, Option<Sentence>);
+
 impl ToolCall for ViewSummary {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let compose = |summary: Summary| (summary_answer::compose_for_people(&summary, NODES), Known::of(&summary));
@@ -84,16 +86,16 @@ impl ToolCall for ViewSummary {
             context: &context,
             id: &execution.id,
             ignore_size_limit: execution.ignore_size_limit,
-            wording: Wording { locale: Locale::En, audience: Audience::Terminal },
+            wording: Wording { locale: Locale::En, audience: None },
         };
         let findings = findings(&asked, known, looks).await;
-        let next = next(source.own_id(&execution.id).as_deref(), &findings);
+        let next = next(source.own_id(&execution.id).as_deref(), &findings.0);
         Ok(read.origin.mark(with(answer, &findings, &next)))
     }
 }
 
-/// All sentences about an execution.
-async fn findings(asked: &Asked<'_>, known: Known, looks: bool) -> Vec<Sentence> {
+/// All sentences about an execution, and the one about what was not looked at.
+async fn findings(asked: &Asked<'_>, known: Known, looks: bool) -> Findings {
     let Known { flow, failed, retry_of, is_success, known, .. } = known;
     let cause = match failed {
         Some((node, said)) if looks => asked.of_failure(&node, &said, retry_of.as_deref()).await,
@@ -113,8 +115,9 @@ fn next(id: Option<&str>, findings: &[Sentence]) -> String {
 }
 
 /// The answer, with the sentences and the command as its last members.
-fn with(mut answer: String, findings: &[Sentence], next: &str) -> String {
+fn with(mut answer: String, (findings, unseen): &Findings, next: &str) -> String {
     let findings: Vec<_> = findings.iter().map(Sentence::plain).collect();
+    let unseen = unseen.as_ref().map(Sentence::plain);
     answer.pop();
-    answer + &format!(r#","findings":{},"next":{}}}"#, json!(findings), json!(next))
+    answer + &format!(r#","findings":{},"unseen":{},"next":{}}}"#, json!(findings), json!(unseen), json!(next))
 }

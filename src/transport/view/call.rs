@@ -19,8 +19,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::Page;
 use crate::n8n::{Progress, Stage};
-use crate::toolkit::{Audience, answer};
-use crate::tools::view::locale;
+use crate::toolkit::answer;
+use crate::tools::view::{PAGE, locale};
 use crate::tools::{Context, Tool};
 use crate::transport::rest;
 
@@ -41,7 +41,7 @@ impl rest::Request for ToolCall {
 
 /// An answer, in the envelope or plain.
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct Envelope<'a> {
     #[serde(borrow)]
     data: Option<&'a RawValue>,
 }
@@ -129,7 +129,7 @@ async fn run(
         Ok(answer) => result(&answer),
         Err(error) => {
             let (_, code, message) = error.parts();
-            json!({"error": {"message": Audience::Page.tell(&message), "code": code}}).to_string()
+            json!({"error": {"message": PAGE.tell(&message), "code": code}}).to_string()
         }
     };
     // The client may be gone.
@@ -143,7 +143,7 @@ fn result(answer: &str) -> String {
 
 /// A tool's answer without the envelope, with its hints worded for the page.
 pub(in crate::transport) fn for_page(answer: &str) -> Cow<'_, str> {
-    let data = serde_json::from_str::<Answer<'_>>(answer).ok().and_then(|answer| answer.data);
+    let data = serde_json::from_str::<Envelope<'_>>(answer).ok().and_then(|answer| answer.data);
     let data = data.map_or(answer, RawValue::get);
     told(data).map_or(data.into(), Cow::Owned)
 }
@@ -153,13 +153,13 @@ fn told(data: &str) -> Option<String> {
     let mut members: IndexMap<String, Box<RawValue>> = serde_json::from_str(data).ok()?;
     let reason = members.get("truncated").and_then(|truncated| {
         let mut truncated: Map<String, Value> = serde_json::from_str(truncated.get()).ok()?;
-        let told = Audience::Page.tell(truncated.get("reason")?.as_str()?).into_owned();
+        let told = PAGE.tell(truncated.get("reason")?.as_str()?).into_owned();
         truncated.insert("reason".to_owned(), told.into());
         Some(("truncated", answer::json(&Value::Object(truncated).to_string())))
     });
     let notes = members.get("notes").and_then(|notes| {
         let notes: Vec<String> = serde_json::from_str(notes.get()).ok()?;
-        let told: Vec<_> = notes.iter().map(|note| Audience::Page.tell(note)).collect();
+        let told: Vec<_> = notes.iter().map(|note| PAGE.tell(note)).collect();
         Some(("notes", answer::json(&json!(told).to_string())))
     });
     let told: Vec<_> = reason.into_iter().chain(notes).collect();

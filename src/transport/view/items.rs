@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::Page;
 use crate::n8n::Progress;
-use crate::toolkit::Audience;
+use crate::tools::view::PAGE;
 use crate::tools::view::items::{self, ItemsFile, ItemsQuery};
 use crate::transport::call::{Interrupted, bug, guarded};
 
@@ -43,8 +43,7 @@ pub(super) async fn items(
     let file = match guarded(read, page.shutdown.cancelled()).await {
         Ok(Ok(file)) => file,
         Ok(Err(error)) => {
-            return (StatusCode::UNPROCESSABLE_ENTITY, Audience::Page.tell(&error.to_string()).into_owned())
-                .into_response();
+            return (StatusCode::UNPROCESSABLE_ENTITY, PAGE.tell(&error.to_string()).into_owned()).into_response();
         }
         Err(Interrupted::Bug) => return (StatusCode::INTERNAL_SERVER_ERROR, bug("The download")).into_response(),
         Err(Interrupted::Shutdown) => {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::settings::{check_node_settings, check_version};
 use super::string::decoded;
 use super::{Changed, Editor, NodeTypes};
-use crate::json::{CUT_NAME_CHARS, quoted_name};
+use crate::json::{CUT_NAME_CHARS, number, quoted_name};
 use crate::workflow::Error;
 use crate::workflow::catalogue::NodeType;
 use crate::workflow::connections::{Connection, PortRef};
@@ -58,7 +58,8 @@ impl Editor<'_> {
         if let Some(version) = new.version {
             check_version(known, version)?;
         }
-        let version = new.version.map(number).or_else(|| known.map(|known| json!(known.version)));
+        let version =
+            new.version.map(|version| json!(number(version))).or_else(|| known.map(|known| json!(known.version)));
         let id = uuid::Uuid::new_v4().to_string();
         let mut node = json!({
             "parameters": new.parameters,
@@ -199,11 +200,6 @@ pub(super) fn check_name(name: &str) -> Result<(), Error> {
         return Err(Error::Edit(format!("{name} is not a name that n8n accepts; pass another")));
     }
     Ok(())
-}
-
-/// A whole number is written without a fraction.
-pub(super) fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }
 
 pub(super) fn has_webhook(node_type: &str, known: Option<&NodeType>) -> bool {

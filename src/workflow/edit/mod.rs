@@ -184,7 +184,7 @@ impl<'t> Editor<'t> {
         self.heads[at].name.clone().ok_or_else(|| {
             let id = self.heads[at].id.as_deref().unwrap_or_default();
             Error::Edit(format!(
-                "the node with the id '{id}' has no name, by which connections know it; renameNode gives it one"
+                "the node with the id '{id}' has no name, by which connections know it; renameNode assigns one"
             ))
         })
     }

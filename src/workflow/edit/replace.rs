@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::add::{has_webhook, number};
+use super::add::has_webhook;
 use super::level::Level;
 use super::resolve::ports;
 use super::settings::check_version;
 use super::string::decoded;
 use super::{Editor, NodeTypes};
+use crate::json::number;
 use crate::workflow::Error;
 use crate::workflow::catalogue::NodeType;
 use crate::workflow::connections::Connection;
@@ -84,7 +85,7 @@ impl Replacement {
     fn version(&self, known: Option<&NodeType>) -> Result<Value, Error> {
         match self.version {
             None => Ok(known.map_or_else(|| json!(1), |known| json!(known.version))),
-            Some(version) => check_version(known, version).map(|()| number(version)),
+            Some(version) => check_version(known, version).map(|()| json!(number(version))),
         }
     }
 }

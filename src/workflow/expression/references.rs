@@ -125,9 +125,9 @@ impl Finder<'_, '_> {
     fn reference(&mut self, first: usize, mut next: usize, origin: Origin) {
         // Each step with the tokens that it consists of.
         let mut steps = Vec::new();
-        while let Some(Link::Member(step, behind)) = self.link(next) {
-            steps.push((step, next..behind));
-            next = behind;
+        while let Some(Link::Member(step, after)) = self.link(next) {
+            steps.push((step, next..after));
+            next = after;
         }
         let is_written = self.code.lexeme(next) == Lexeme::Assign || self.code.lexeme_before(first) == Lexeme::Delete;
         if matches!(self.link(next), Some(Link::Call(..))) {
@@ -161,7 +161,7 @@ impl Finder<'_, '_> {
     fn items(&mut self, first: usize, index: usize, name: Option<&str>) {
         let Some(Link::Member(Step::Name(method), next)) = self.link(index) else { return };
         let called = match self.link(next) {
-            Some(Link::Call(has_arguments, behind)) => Some((has_arguments, behind)),
+            Some(Link::Call(has_arguments, after)) => Some((has_arguments, after)),
             _ => None,
         };
         let output = self.output(next + 1);
@@ -169,17 +169,15 @@ impl Finder<'_, '_> {
         let is_of_another_run = |has_arguments: bool| has_arguments && output.is_none_or(|(_, is_alone)| !is_alone);
         let (which, next) = match (method.as_str(), called) {
             ("item", None) => return self.json(first, next, name, (None, Which::Item)),
-            ("pairedItem", Some((has_arguments, behind))) => {
+            ("pairedItem", Some((has_arguments, after))) => {
                 let which = if has_arguments { Which::Any } else { Which::Item };
-                return self.json(first, behind, name, (None, which));
+                return self.json(first, after, name, (None, which));
             }
-            ("itemMatching", Some((_, behind))) => return self.json(first, behind, name, (None, Which::Any)),
-            ("first" | "last", Some((has_arguments, behind))) if is_of_another_run(has_arguments) => {
-                (Which::Any, behind)
-            }
-            ("first", Some((_, behind))) => (Which::First, behind),
-            ("last", Some((_, behind))) => (Which::Last, behind),
-            ("all", Some((has_arguments, behind))) => match self.element(behind, is_of_another_run(has_arguments)) {
+            ("itemMatching", Some((_, after))) => return self.json(first, after, name, (None, Which::Any)),
+            ("first" | "last", Some((has_arguments, after))) if is_of_another_run(has_arguments) => (Which::Any, after),
+            ("first", Some((_, after))) => (Which::First, after),
+            ("last", Some((_, after))) => (Which::Last, after),
+            ("all", Some((has_arguments, after))) => match self.element(after, is_of_another_run(has_arguments)) {
                 Some(element) => element,
                 None => return,
             },
@@ -214,12 +212,12 @@ impl Finder<'_, '_> {
         matches!(self.code.kind(index), Some(Kind::Text | Kind::Template))
     }
 
-    /// Adds the name in this literal; `first` and `behind` are the tokens around the whole reference.
-    fn name(&mut self, index: usize, first: usize, behind: usize) -> String {
+    /// Adds the name in this literal; `first` and `after` are the tokens around the whole reference.
+    fn name(&mut self, index: usize, first: usize, after: usize) -> String {
         let source = self.code.source(index);
         let name = unquoted(source);
         let quote = source.chars().next().unwrap_or('"');
-        self.named(index, name.clone(), Notation::Quoted(quote), first..behind);
+        self.named(index, name.clone(), Notation::Quoted(quote), first..after);
         name
     }
 

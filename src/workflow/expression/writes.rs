@@ -212,11 +212,11 @@ impl<'a, 'b> Reader<'a, 'b> {
         let code = self.code;
         let own = self.reference(index);
         let Some(object) = own.or_else(|| self.aliases.get(code.source(index)).copied()) else { return };
-        let behind = match own {
+        let next = match own {
             Some(_) => reads(code, index, self.references),
             None => members(code, index + 1),
         };
-        let Some(next) = behind else { return };
+        let Some(next) = next else { return };
         if let Some(after) = around.and_then(|around| around.target)
             && own.is_some()
             && code.lexeme_before(index) != Lexeme::Assign
@@ -271,8 +271,8 @@ impl<'a, 'b> Reader<'a, 'b> {
 }
 
 /// The literal in the index before this token: `["name"]`.
-fn literal_index(code: &Code<'_>, behind: usize) -> Option<usize> {
-    let close = behind.checked_sub(1).filter(|close| code.closes(*close, ']'))?;
+fn literal_index(code: &Code<'_>, after: usize) -> Option<usize> {
+    let close = after.checked_sub(1).filter(|close| code.closes(*close, ']'))?;
     let open = code.partner(close).filter(|open| open + 2 == close)?;
     let is_text = matches!(code.kind(open + 1), Some(Kind::Text | Kind::Template));
     (is_text && code.kind(open) == Some(Kind::Open(Bracket::Index))).then_some(open + 1)

@@ -121,10 +121,10 @@ pub enum Refusal {
     #[error("the trigger '{0}' that started the execution is not in this workflow")]
     NoTrigger(String),
     /// n8n's Code nodes fail in a workflow with a node of this name, which every JavaScript object has as a member.
-    #[error("n8n cannot run Code nodes, which answer from the recording, beside a node called '{0}': rename it")]
+    #[error("a copy needs Code nodes, which n8n cannot run in a workflow with a node called '{0}': rename it")]
     Name(String),
     /// Only copies have nodes of this name.
-    #[error("the node '{0}' has a name that n8n-lens gives to nodes of copies: rename it")]
+    #[error("the node '{0}' has a name reserved for nodes of copies: rename it")]
     Reserved(String),
 }
 

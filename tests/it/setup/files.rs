@@ -115,7 +115,7 @@ fn texts_of_others_are_not_shown() {
 }
 
 #[test]
-fn a_copy_of_the_old_file_is_beside_it() {
+fn a_copy_of_the_old_file_is_next_to_it() {
     let home = Home::new();
     let (file, before) = (file_of("gemini"), written_by_hand("gemini"));
     let path = home.put(file, &before);

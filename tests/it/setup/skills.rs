@@ -62,7 +62,7 @@ fn it_is_shown_written_once_and_deleted() {
 }
 
 #[test]
-fn what_somebody_wrote_into_it_is_kept() {
+fn what_a_user_wrote_into_it_is_kept() {
     let (home, file) = (Home::new(), file_in(".claude/skills"));
     let setup = |arguments: &[&str]| home.setup(&[&["claude-code", "--skill"], arguments].concat());
     home.put(&file, "---\nname: n8n-lens\n---\nAsk Ada first.\n");

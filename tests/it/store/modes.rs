@@ -288,7 +288,7 @@ fn an_execution_that_ran_when_n8n_was_killed_does_not_run() {
 }
 
 #[test]
-fn running_executions_are_counted_beside_a_list() {
+fn running_executions_are_counted_alongside_a_list() {
     let store = store(N8nFolder::wal());
     running().iter().for_each(|body| store.save(body));
     let left_out = |arguments: &[&str]| answer(&mut lens(store.path(), arguments))["data"]["leftOut"].clone();

@@ -54,7 +54,7 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         (0..700).map(|at| json!({"json": {"at": at, "long": format!("{at}{}", "y".repeat(12_000))}})).collect();
     body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [items]});
     store.save(&body);
-    let (alone, beside) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (alone, alongside) = (AtomicBool::new(false), AtomicBool::new(false));
     let (without, with, reads) = std::thread::scope(|scope| {
         let without = scope.spawn(|| commits(store, 1_000_000, &alone));
         std::thread::sleep(LONG);
@@ -63,8 +63,8 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         let mut command = Command::new(binary());
         command.arg("--store").arg(store.path()).env_clear().stderr(Stdio::piped());
         let mut client = McpClient::try_spawn(&mut command).unwrap();
-        let with = scope.spawn(|| commits(store, 2_000_000, &beside));
-        let ended = Ended(&beside);
+        let with = scope.spawn(|| commits(store, 2_000_000, &alongside));
+        let ended = Ended(&alongside);
         let (begun, mut reads) = (Instant::now(), 0);
         while begun.elapsed() < LONG {
             let node = json!({"id": "7", "nodeName": "HTTP Request", "offset": 690, "limit": 3, "maxTokens": 1000});
@@ -75,7 +75,7 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         (without, with.join().unwrap(), reads)
     });
     println!(
-        "{} commits without us: median {:?}, longest {:?}; {} beside {reads} reads: median {:?}, longest {:?}",
+        "{} commits without us: median {:?}, longest {:?}; {} alongside {reads} reads: median {:?}, longest {:?}",
         without.len(),
         without[without.len() / 2],
         without[without.len() - 1],
@@ -83,7 +83,7 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         with[with.len() / 2],
         with[with.len() - 1],
     );
-    assert!(with.len() > 20 && reads > 0, "{} commits beside {reads} reads", with.len());
+    assert!(with.len() > 20 && reads > 0, "{} commits alongside {reads} reads", with.len());
     [&without, &with].map(|took| (took[took.len() / 2], took[took.len() - 1]))
 }
 

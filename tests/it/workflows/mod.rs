@@ -215,7 +215,7 @@ fn a_list_filters_skips_and_continues() {
         assert_eq!(call(&mut client, "list_workflows", json!({"name": "flow 2", "limit": 100}))["data"]["count"], 6);
 
         let raw = call(&mut client, "list_workflows", json!({"raw": true, "limit": 2}));
-        assert!(raw["nextCursor"].is_string(), "it is beside the list");
+        assert!(raw["nextCursor"].is_string(), "it is next to the list");
         assert_eq!(raw["data"][0]["tags"][0]["name"], "even");
         assert_eq!(raw["data"][1]["nodeCount"], 1);
         let keys: Vec<_> = raw["data"][0].as_object().unwrap().keys().collect();

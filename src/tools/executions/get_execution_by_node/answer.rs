@@ -1,7 +1,7 @@
 //! The answer about a node within its budget.
 
 use super::allotment;
-use super::data::{InputSection, NodeAnswer, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number};
+use super::data::{InputSection, NodeAnswer, OutputSection, ShownOutput, ShownRun, ShownSource};
 use super::entry_lists::{EntryList, EntryLists, Pages};
 use super::section::Section;
 use super::{NodeQuery, Output};
@@ -9,12 +9,12 @@ use crate::budget::{self, Entry, Ladder, Page, PageLimits};
 use crate::execution::Run;
 use crate::execution::node::{Input, Node};
 use crate::execution::{STACK_LINES, shorten_stack, unescape_texts};
-use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
+use crate::json::{CUT_NAME_CHARS, Excerpt, number, shorten_name};
 use crate::secrets::redact;
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
-use crate::units::counted;
+use crate::units::{counted, iso};
 
 /// The parts of the answer about a node.
 pub(super) struct Answer<'a> {
@@ -93,17 +93,12 @@ impl<'a> Answer<'a> {
             return whole;
         }
         let envelope = self.envelope(limit);
-        let mut tokens = limit;
-        for _ in 0..TRIES {
-            let answer = self.filled(tokens, envelope);
-            if budget::fits(&answer.text, limit) {
-                return answer;
-            }
-            // Rare: the tokens of the parts add up to those of the whole almost exactly.
-            let over = budget::count(&answer.text).saturating_sub(limit);
-            tokens = tokens.saturating_sub(over + over / 8 + 8);
-        }
-        self.bare(envelope)
+        // Fewer are rarely needed: the tokens of the parts add up to those of the whole almost exactly. No items at last.
+        let fewer = |tokens: usize| Some(tokens - tokens / 32 - 8).filter(|fewer| *fewer > limit * 3 / 4);
+        let ladder = Ladder::new(Some(limit)).then(|tokens| tokens.map(fewer));
+        let write =
+            |tokens: Option<usize>| tokens.map_or_else(|| self.bare(envelope), |tokens| self.filled(tokens, envelope));
+        ladder.largest_that_fits(limit, write).answer
     }
 
     /// The answer with everything that was read, if it has no more bytes than the limit has tokens: most nodes are
@@ -210,8 +205,8 @@ impl<'a> Answer<'a> {
                 node_type: envelope.name(self.node.node_type.as_deref().unwrap_or("unknown")),
                 status: envelope.name(&run.status),
                 execution_time: run.execution_time.map(number),
-                start_time: iso(run.start_ms()),
-                end_time: iso(run.start_ms().zip(run.execution_time).map(|(start, time)| start + time)),
+                start_time: run.start_ms().and_then(iso),
+                end_time: run.start_ms().zip(run.execution_time).and_then(|(start, time)| iso(start + time)),
                 run: ShownRun {
                     index: run.index,
                     total: self.node.runs,
@@ -367,10 +362,6 @@ impl Envelope {
 const MARGIN_TOKENS: usize = 64;
 /// The same in bytes.
 const MARGIN_BYTES: usize = 1024;
-
-/// How often to compose an answer before it is sent without items. Once is enough, except for texts whose token count
-/// changes when the parts are joined.
-const TRIES: usize = 6;
 
 fn page(text: &str) -> Page {
     Page { text: text.to_owned(), ..Page::default() }

@@ -1,6 +1,5 @@
 //! The shape of the answer, in the order of its keys.
 
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -75,19 +74,4 @@ pub(super) struct ShownOutput {
     pub label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection: Option<String>,
-}
-
-/// A JSON number, written without a fraction if it is whole.
-pub(super) fn number(value: f64) -> serde_json::Number {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() < EXACT {
-        return (value as i64).into();
-    }
-    serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into())
-}
-
-/// Epoch milliseconds as ISO 8601, UTC.
-pub(super) fn iso(ms: Option<f64>) -> Option<String> {
-    let time = Timestamp::from_millisecond(ms? as i64).ok()?;
-    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }

@@ -12,7 +12,7 @@ use crate::execution::fields::{
     By, ByRow, FieldView, FieldsView, KINDS, MAX_REPEATED, NodePlace, Outlier, PlacedOutlier, Range, Repetition, Split,
     SplitFact,
 };
-use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::json::{CUT_NAME_CHARS, number, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
@@ -304,15 +304,6 @@ fn shown_outlier(outlier: &Outlier) -> ShownOutlier {
         value: outlier.value.as_deref().map(json),
         missing: outlier.value.is_none(),
     }
-}
-
-/// A JSON number, written without a fraction if it is whole.
-fn number(value: f64) -> Number {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() < EXACT {
-        return (value as i64).into();
-    }
-    Number::from_f64(value).unwrap_or_else(|| 0.into())
 }
 
 /// What the limits leave out, and how to see it.

@@ -189,11 +189,10 @@ impl<'a> Answer<'a> {
     fn one_more(&self, nodes: &'a [NodeSummary], shown: usize, lengths: Lengths) -> Option<String> {
         let next = nodes.get(shown).filter(|_| shown > 0)?;
         let chars = next.name.chars().count();
-        [chars * 3 / 4, chars / 2, chars / 4, chars / 8]
-            .into_iter()
-            .filter(|chars| *chars >= Lengths::LEAST)
-            .map(|chars| self.text(&nodes[..=shown], lengths, Some(chars)))
-            .find(|text| budget::fits(text, ROOM))
+        let ladder =
+            Ladder::new(chars * 3 / 4).then(|chars| Some(chars * 2 / 3).filter(|chars| *chars >= Lengths::LEAST));
+        let last = ladder.largest_that_fits(ROOM, |chars| self.text(&nodes[..=shown], lengths, Some(chars)));
+        Some(last.answer).filter(|answer| last.size >= Lengths::LEAST && budget::fits(answer, ROOM))
     }
 
     fn text(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> String {

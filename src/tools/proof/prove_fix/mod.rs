@@ -44,8 +44,8 @@ use crate::workflow::replay::Copy;
 pub static TOOL: Tool = Tool {
     name: "prove_fix",
     title: "Prove a fix",
-    description: "Run a changed workflow again with the recorded data of an execution, beside the unchanged one, in scratch copies that \
-                  call no outside service. Show the user its claim.",
+    description: "Run a changed workflow again with the recorded data of an execution, alongside the unchanged one, in scratch copies \
+                  that call no outside service. Show the user its claim.",
     parameters: ProveFix::PARAMETERS,
     effect: Effect::Rehearse,
     handler: Handler::of::<ProveFix>(),

@@ -64,7 +64,7 @@ pub(super) fn not_proven(
     sentences
 }
 
-/// What cannot be told without the version that ran.
+/// What is unknown without the version that ran.
 pub(super) fn of_base(locale: Locale, revisions: &Revisions) -> Option<String> {
     (revisions.is_snapshot && !revisions.is_original()).then(|| {
         locale.choose(

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::Cause;
-use super::request::request;
 use super::sentence::Sentence;
 use super::wording::{Source, Wording, source};
 use crate::n8n::Progress;
 use crate::tools::executions::{compare_executions, get_execution_fields};
+use crate::tools::view::request::request;
 use crate::tools::view::view_node;
 use crate::tools::{Context, Error, Tool};
 

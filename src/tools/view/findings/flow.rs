@@ -11,7 +11,8 @@ use crate::toolkit::Locale;
 /// The most sentences; the others are counted.
 const MOST: usize = 5;
 
-/// The sentences about nodes, the most serious first. What `error` says of its node, and of a crash, is told elsewhere.
+/// The sentences about nodes, the most serious first. Failures leave out the node that `error` names and crashed nodes; other
+/// sentences cover them.
 pub(in crate::tools::view) fn of_flow<'n>(
     nodes: impl IntoIterator<Item = &'n NodeSummary>,
     error: Option<&Failure>,
@@ -19,11 +20,11 @@ pub(in crate::tools::view) fn of_flow<'n>(
 ) -> Vec<Sentence> {
     let mut nodes: Vec<_> = nodes.into_iter().map(|summary| Flow { summary, locale }).collect();
     nodes.sort_by_key(|flow| flow.summary.position);
-    let is_told = |node: &NodeSummary| {
+    let is_covered = |node: &NodeSummary| {
         node.status == "crashed"
             || error.is_some_and(|error| error.node_name.as_ref().is_none_or(|name| *name == node.name))
     };
-    let failed = nodes.iter().filter(|flow| !is_told(flow.summary)).filter_map(|flow| flow.failed(error.is_some()));
+    let failed = nodes.iter().filter(|flow| !is_covered(flow.summary)).filter_map(|flow| flow.failed(error.is_some()));
     let found = failed
         .chain(nodes.iter().filter_map(Flow::error_items))
         .chain(nodes.iter().flat_map(Flow::unconnected))

@@ -2,7 +2,6 @@
 
 mod cause;
 mod flow;
-mod request;
 mod sentence;
 mod wording;
 
@@ -10,7 +9,6 @@ use serde::Serialize;
 
 pub(super) use self::cause::Asked;
 pub(super) use self::flow::of_flow;
-pub(super) use self::request::curl;
 pub(super) use self::sentence::Sentence;
 pub(super) use self::wording::Wording;
 
@@ -45,11 +43,12 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    /// All of it with the sentences about the flow of the items, in the order in which it is read.
-    pub(super) fn with(self, flow: Vec<Sentence>) -> Vec<Sentence> {
+    /// What was found, with the sentences about the flow of the items, in the order in which it is read; and what was not
+    /// looked at.
+    pub(super) fn with(self, flow: Vec<Sentence>) -> (Vec<Sentence>, Option<Sentence>) {
         let Self { request, answered, items, edited, odd, nothing, unseen } = self;
         let nothing = nothing.filter(|_| flow.is_empty());
         let cause = request.into_iter().chain(answered).chain(items).chain(edited);
-        cause.chain(flow).chain(odd).chain(nothing).chain(unseen).collect()
+        (cause.chain(flow).chain(odd).chain(nothing).collect(), unseen)
     }
 }

@@ -1,5 +1,6 @@
 //! The sentences of what the tools answered.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
@@ -13,14 +14,15 @@ use crate::tools::Error;
 /// Sentences, and names in a sentence, at most.
 const MOST: usize = 5;
 
-/// Odd values of an execution that succeeded, and facts that divide the items of its nodes, at most.
-const ODD: usize = 3;
+/// Outliers of an execution that succeeded, and facts that divide the items of its nodes, at most.
+const OUTLIERS: usize = 3;
 
 /// In which language sentences are written, and for whom.
 #[derive(Clone, Copy)]
 pub(in crate::tools::view) struct Wording {
     pub locale: Locale,
-    pub audience: Audience,
+    /// `None` if what tools say is reworded later.
+    pub audience: Option<&'static Audience>,
 }
 
 impl Wording {
@@ -53,19 +55,20 @@ impl Wording {
         let only: Vec<_> = only.collect();
         let Some((Source { node: name, run, output }, fields)) = source(answer).zip(fields) else { return only };
         let count = fields["items"].as_u64().unwrap_or(0);
-        let odd = || fields["fields"].as_array().into_iter().flatten().filter(|field| field["odd"].is_object());
+        let outliers = || fields["fields"].as_array().into_iter().flatten().filter(|field| field["odd"].is_object());
         if let (Some(here), Some(item)) = (&here, item) {
-            let own = odd().filter(|field| field["odd"]["item"].as_u64() == Some(item)).take(MOST);
-            let own: Vec<_> =
-                own.map(|field| here.clone().text(": ").then(self.odd(field, &field["odd"], Some(count)))).collect();
+            let own = outliers().filter(|field| field["odd"]["item"].as_u64() == Some(item)).take(MOST);
+            let own: Vec<_> = own
+                .map(|field| here.clone().text(": ").then(self.outlier(field, &field["odd"], Some(count))))
+                .collect();
             return if own.is_empty() { only } else { own };
         }
-        let lines = odd().take(MOST).map(|field| {
+        let lines = outliers().take(MOST).map(|field| {
             let at = field["odd"]["item"].as_u64().unwrap_or(0);
             let to = place(name, &json!({"run": run, "out": output, "item": at}));
             let before = self.locale.choose("入力の外れ値: ", "Outlier in the input: ");
             let link = Sentence::default().text(before).link(self.item_word(run, at), to).text(": ");
-            link.then(self.odd(field, &field["odd"], Some(count)))
+            link.then(self.outlier(field, &field["odd"], Some(count)))
         });
         lines.collect()
     }
@@ -132,10 +135,10 @@ impl Wording {
             .filter(|one| seen.insert(format!("{}{}{}{}", one["nodeName"], one["run"], one["output"], one["item"])))
             .collect();
         let splits: Vec<_> = list("splits").iter().filter(is_new).collect();
-        let more = values.len().saturating_sub(ODD) + splits.len().saturating_sub(ODD);
+        let more = values.len().saturating_sub(OUTLIERS) + splits.len().saturating_sub(OUTLIERS);
         let more = (more > 0).then(|| self.more(more as u64, answer["truncated"].is_object()));
-        let values = values.iter().take(ODD).map(|one| self.odd_of_node(one));
-        let odd: Vec<_> = values.chain(splits.iter().take(ODD).map(|one| split(one))).chain(more).collect();
+        let values = values.iter().take(OUTLIERS).map(|one| self.outlier_of_node(one));
+        let odd: Vec<_> = values.chain(splits.iter().take(OUTLIERS).map(|one| split(one))).chain(more).collect();
         // What is listed is cut only where there is something to list.
         let is_empty = list("odd").is_empty() && list("splits").is_empty();
         let unseen = self.unseen(answer, is_empty);
@@ -143,12 +146,12 @@ impl Wording {
         Cause { odd, nothing, unseen, ..Cause::default() }
     }
 
-    fn odd_of_node(self, one: &Value) -> Sentence {
+    fn outlier_of_node(self, one: &Value) -> Sentence {
         let name = one["nodeName"].as_str().unwrap_or_default();
         let (run, item) = (one["run"].as_u64().unwrap_or(0), one["item"].as_u64().unwrap_or(0));
         let to = place(name, &json!({"run": run, "out": one["output"].as_u64().unwrap_or(0), "item": item}));
         let link = Sentence::default().strong(name).text(": ").link(self.item_word(run, item), to).text(": ");
-        link.then(self.odd(one, one, None))
+        link.then(self.outlier(one, one, None))
     }
 
     /// That there are more findings; how many, unless the list is cut.
@@ -157,7 +160,7 @@ impl Wording {
             true => self.locale.choose("ほかの外れ値", "More findings").to_owned(),
             false => counted(self.locale, more, "ほか {} 件", "{} more finding", "{} more findings"),
         };
-        Sentence::default().link(words, json!({"view": "odd"}))
+        Sentence::default().link(words, json!({"view": "outliers"}))
     }
 
     /// That nothing was found, and what was looked at.
@@ -179,9 +182,13 @@ impl Wording {
     /// That nothing more could be read, and why.
     pub(in crate::tools::view) fn not_read(self, error: &Error) -> Cause {
         let before = self.locale.choose("調べられませんでした。", "It could not be examined further.");
-        let error = error.to_string();
-        let unseen = Sentence::default().text(format!("{before} {}", self.audience.tell(&error)));
+        let unseen = Sentence::default().text(format!("{before} {}", self.told(&error.to_string())));
         Cause { unseen: Some(unseen), ..Cause::default() }
+    }
+
+    /// What a tool says, in the reader's words.
+    fn told(self, message: &str) -> Cow<'_, str> {
+        self.audience.map_or(message.into(), |audience| audience.tell(message))
     }
 
     /// Which values were not looked at, and why. `is_empty`: the answer lists nothing.
@@ -192,27 +199,27 @@ impl Wording {
             Some(reason) => (("一部の値は調べていません。", "Not all values were examined."), reason.to_owned()),
             None => return None,
         };
-        let (before, reason) = (self.locale.choose(before.0, before.1), self.audience.tell(&reason));
+        let (before, reason) = (self.locale.choose(before.0, before.1), self.told(&reason));
         Some(Sentence::default().text(format!("{before} {reason}")))
     }
 
     /// An outlier: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
-    fn odd(self, field: &Value, odd: &Value, items: Option<u64>) -> Sentence {
-        let what = match odd["missing"] == true {
+    fn outlier(self, field: &Value, outlier: &Value, items: Option<u64>) -> Sentence {
+        let what = match outlier["missing"] == true {
             true => self.locale.choose("がありません".to_owned(), "is missing".to_owned()),
             false => {
-                let value = literal(&odd["value"]);
+                let value = literal(&outlier["value"]);
                 self.locale.choose(format!("は {value} です"), format!("is {value}"))
             }
         };
-        let rest = items.and_then(|items| self.others(field, odd, items));
+        let rest = items.and_then(|items| self.others(field, outlier, items));
         let rest = rest.map(|rest| format!("{}{rest}", self.locale.choose("。", "; "))).unwrap_or_default();
         let path = field["path"].as_str().unwrap_or_default();
         Sentence::default().code(path, 80).text(format!(" {what}{rest}"))
     }
 
-    fn others(self, field: &Value, odd: &Value, items: u64) -> Option<String> {
-        if odd["missing"] == true {
+    fn others(self, field: &Value, outlier: &Value, items: u64) -> Option<String> {
+        if outlier["missing"] == true {
             let others = number(items.saturating_sub(field["missing"].as_u64().unwrap_or(0)));
             return Some(
                 self.locale.choose(format!("ほかの {others} 件にはあります"), format!("the other {others} have it")),
@@ -229,7 +236,7 @@ impl Wording {
             );
         }
         let values = field["values"].as_array().into_iter().flatten();
-        let common: Vec<_> = values.filter(|pair| pair[0] != odd["value"]).collect();
+        let common: Vec<_> = values.filter(|pair| pair[0] != outlier["value"]).collect();
         if let [pair] = common[..] {
             let (value, count) = (literal(&pair[0]), number(pair[1].as_u64().unwrap_or(0)));
             return Some(
@@ -308,11 +315,16 @@ fn item_of(error: &Value) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const EN: Wording = Wording { locale: Locale::En, audience: Audience::Page };
-    const JA: Wording = Wording { locale: Locale::Ja, audience: Audience::Page };
+    const EN: Wording = Wording { locale: Locale::En, audience: None };
+    const JA: Wording = Wording { locale: Locale::Ja, audience: None };
 
     fn plain(sentences: impl IntoIterator<Item = Sentence>) -> Vec<String> {
         sentences.into_iter().map(|sentence| sentence.plain()).collect()
+    }
+
+    fn all(cause: Cause) -> Vec<String> {
+        let (found, unseen) = cause.with(Vec::new());
+        plain(found.into_iter().chain(unseen))
     }
 
     /// An answer about a node that failed, whose input came from another one.
@@ -322,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_item_that_was_worked_on_is_named_with_what_is_odd_in_it() {
+    fn the_item_that_was_worked_on_is_named_with_its_outlier() {
         let field = |odd: Value, more: Value| {
             let mut field = json!({"path": "customer.address", "odd": odd});
             field.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -410,7 +422,7 @@ mod tests {
     fn nothing_unusual_is_only_said_of_what_was_looked_at() {
         let found = |answer: Value| {
             let cause = EN.success(&answer, &HashSet::from(["Told".to_owned()]));
-            plain(cause.with(Vec::new()))
+            all(cause)
         };
         let flow = "No node failed, and every output with items is connected.";
         assert_eq!(
@@ -441,7 +453,7 @@ mod tests {
         assert_eq!(found(json!({ "odd": many }))[3], "2 more findings");
         assert_eq!(found(json!({"odd": many, "truncated": {"reason": "9 more outliers."}}))[3], "More findings");
         assert_eq!(
-            plain(JA.success(&json!({"notes": ["n8n redacted the data."]}), &HashSet::new()).with(Vec::new())),
+            all(JA.success(&json!({"notes": ["n8n redacted the data."]}), &HashSet::new())),
             [
                 "普通と違う点は見つかりませんでした。 失敗したノードはなく、アイテムのある出力はすべてつながっています。",
                 "値は調べていません。 n8n redacted the data."

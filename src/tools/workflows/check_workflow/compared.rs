@@ -54,7 +54,7 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<
     let before: Before = now.nodes.iter().filter_map(old).collect();
     let stale = stale(&now, then, &before);
     let is_current = |name: &String| !stale.contains(name);
-    let beside = |node: &ParsedNode| {
+    let matched = |node: &ParsedNode| {
         let old = before.get(&node.name);
         let is_fed_as_before = old.is_some_and(|old| feeds(&now, &node.name, &before) == feeds_then(then, old));
         let sources = now.connections.iter().filter(|connection| connection.target == node.name);
@@ -66,7 +66,7 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<
         let has_several_inputs = now.connections.iter().any(|one| one.target == node.name && one.input.index > 0);
         (old.filter(|_| holds), output_as, root(&now.connections, &node.name), has_several_inputs)
     };
-    let found: Vec<_> = now.nodes.iter().map(beside).collect();
+    let found: Vec<_> = now.nodes.iter().map(matched).collect();
     let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
     let nodes = nodes.map(|(node, (ran_as, output_as, root, has_several_inputs))| CheckedNode {
         node,

@@ -34,7 +34,7 @@ pub(super) fn finding(
     (is_looked_up && !is_alternative(asked, found, all)).then(|| looked_up(asked, found, received))?
 }
 
-/// Whether the items that were looked at are surely those that the reference reads, and not only some of them.
+/// Whether the reference surely reads all items that were looked at.
 fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) -> bool {
     match asked.question.of {
         _ if found.items == 1 => true,

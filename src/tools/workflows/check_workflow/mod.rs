@@ -106,7 +106,7 @@ struct Grounds {
 }
 
 impl Grounds {
-    /// The nodes whose received items are counted, because of them depends which items some references read.
+    /// The nodes whose received items are counted: the counts decide which items some references read.
     fn receivers(&self) -> IndexSet<&str> {
         let paired = self.asked.references.iter().filter(|asked| asked.is_paired);
         paired.flat_map(|asked| asked.receivers.iter().map(String::as_str)).collect()

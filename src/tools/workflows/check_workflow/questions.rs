@@ -49,7 +49,7 @@ pub(super) struct RequiredNode {
     pub node: String,
     /// Where the expression is, a JSON Pointer below `parameters`.
     pub parameter: String,
-    /// As it is written.
+    /// As written.
     pub reference: String,
     /// The name of the node whose expression it is, in the execution.
     pub asking: String,
@@ -140,7 +140,7 @@ impl OfText<'_> {
             reference: self.text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
             is_guarded: reference.is_guarded
                 || is_test(parsed, &self.text.pointer)
-                || is_tested_beside(parsed, &self.text.pointer, reference),
+                || is_tested_by_a_sibling(parsed, &self.text.pointer, reference),
             is_paired: which == Which::Item && matches!(of, Of::Output { .. }),
             is_computed: which == Which::Any,
             is_set_below: reference.received < reference.path.len(),
@@ -278,8 +278,8 @@ fn is_unused(node: &ParsedNode, pointer: &str) -> bool {
     condition.is_some_and(|condition| condition["operator"]["singleValue"] == true)
 }
 
-/// Whether another condition beside the one that a parameter is in tests whether the value exists, or what it is in.
-fn is_tested_beside(node: &ParsedNode, pointer: &str, reference: &Reference) -> bool {
+/// Whether a sibling condition tests that the value, or an object containing it, exists.
+fn is_tested_by_a_sibling(node: &ParsedNode, pointer: &str, reference: &Reference) -> bool {
     let list = above(pointer).and_then(above).and_then(|list| node.at(list)?.as_array());
     let sides =
         |condition: &Value| ["leftValue", "value1"].map(|side| condition[side].as_str().unwrap_or_default().to_owned());

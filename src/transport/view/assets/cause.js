@@ -70,7 +70,7 @@ export class Cause {
     }
   }
 
-  /** A proof is an offer: where it cannot be told whether the draft differs, it is not made. */
+  /** A proof is an offer: if it is unknown whether the draft differs, it is not made. */
   async #offerProof() {
     try {
       await this.prove.offer();
@@ -120,9 +120,9 @@ export class Cause {
   }
 
   /** What the first picture has, and what was found since. */
-  #showFindings({ odd = [], nothing, unseen }) {
+  #showFindings({ odd: outliers = [], nothing, unseen }) {
     const { findings = [], execution } = this.overview;
-    const list = [...findings, ...odd];
+    const list = [...findings, ...outliers];
     const heading = t(execution.status === 'success' ? 'succeededBut' : 'unusual');
     fill(this.found,
       list.length > 0 && h('section', { class: 'box finding-box', 'aria-label': t('unusual') },

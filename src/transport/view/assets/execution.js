@@ -125,7 +125,7 @@ export class Execution {
       case 'graph': return new Graph(this.#overview);
       case 'ran': return new Ran(this.#overview);
       case 'talk': return new Talk(this.#overview);
-      case 'odd': return new Fields(this.id);
+      case 'outliers': return new Fields(this.id);
       case 'compare': return new Compare(this.#overview);
       case 'search': return new Search(this.#overview);
       default: return new Nodes(this.#overview);
@@ -177,4 +177,4 @@ export class Execution {
   }
 }
 
-const VIEWS = ['timeline', 'graph', 'ran', 'talk', 'odd', 'compare', 'search'];
+const VIEWS = ['timeline', 'graph', 'ran', 'talk', 'outliers', 'compare', 'search'];

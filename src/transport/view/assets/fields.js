@@ -32,7 +32,7 @@ export class Fields {
       ...(out !== null ? { outputIndex: out } : {}),
     };
     this.loader.load('get_execution_fields', { id: this.id, ...place, maxTokens: TOKENS },
-      (answer) => (this.of ? this.#fields(answer) : odds(answer)));
+      (answer) => (this.of ? this.#fields(answer) : outliersOf(answer)));
   }
 
   #fields(answer) {
@@ -43,12 +43,12 @@ export class Fields {
       remarks(answer),
       splitsOf(answer),
       scroll(t('tab.fields'), h('table', { class: 'fields' },
-        h('thead', {}, h('tr', {}, ['path', 'type', 'missing', 'values', 'odd'].map((word) => h('th', { scope: 'col' }, t(word))))),
+        h('thead', {}, h('tr', {}, ['path', 'type', 'missing', 'values', 'outlier'].map((word) => h('th', { scope: 'col' }, t(word))))),
         h('tbody', {}, fields.map((field) => this.#field(field, items))))),
     ];
   }
 
-  #field({ path, type, types, missing = 0, odd, ...rest }, items) {
+  #field({ path, type, types, missing = 0, odd: outlier, ...rest }, items) {
     return h('tr', {},
       h('th', { scope: 'row' },
         h('a', {
@@ -58,12 +58,12 @@ export class Fields {
       h('td', { class: 'fine' }, kinds(type ?? types)),
       h('td', {}, missing > 0 && [meter(missing / items, 'gap'), ' ', h('span', { class: 'number' }, number(missing))]),
       h('td', {}, values(rest, items - missing)),
-      h('td', {}, odd && this.#odd(odd)));
+      h('td', {}, outlier && this.#outlier(outlier)));
   }
 
-  #odd(odd) {
-    return h('a', { class: 'mark', ...to(place(this.of, { run: odd.run ?? 0, out: odd.output ?? 0, item: odd.item })) },
-      `${t('item')} ${number(odd.item)}`, ': ', oddValue(odd));
+  #outlier(outlier) {
+    return h('a', { class: 'mark', ...to(place(this.of, { run: outlier.run ?? 0, out: outlier.output ?? 0, item: outlier.item })) },
+      `${t('item')} ${number(outlier.item)}`, ': ', outlierValue(outlier));
   }
 }
 
@@ -92,7 +92,7 @@ function values({ values: list, min, max, minLength, maxLength, distinct, exampl
   ];
 }
 
-/** An end of a range: a number, or a date, which stands as it is written in the items. */
+/** An end of a range: a number, or a date, shown as written in the items. */
 function end(value) {
   return typeof value === 'number' ? number(value) : data(value, 40);
 }
@@ -101,9 +101,9 @@ function literal(value) {
   return typeof value === 'string' ? (value === '' ? '""' : clip(value, 80)) : clip(JSON.stringify(value), 80);
 }
 
-function oddValue(odd) {
-  if (odd.missing) return t('isMissing');
-  return data(literal(odd.value ?? null), 60);
+function outlierValue(outlier) {
+  if (outlier.missing) return t('isMissing');
+  return data(literal(outlier.value ?? null), 60);
 }
 
 /** A small bar; the number is next to it. */
@@ -121,16 +121,16 @@ function splitsOf({ splits = [], nodeName }) {
   ];
 }
 
-function odds(answer) {
-  const { odd = [], splits = [], items } = answer;
-  if (!odd.length && !splits.length) return nothing(answer, t('nothingOdd', { items: count('items', items ?? 0) }));
+function outliersOf(answer) {
+  const { odd: outliers = [], splits = [], items } = answer;
+  if (!outliers.length && !splits.length) return nothing(answer, t('noOutliers', { items: count('items', items ?? 0) }));
   return [
-    h('p', { class: 'fine' }, t('oddHint')),
+    h('p', { class: 'fine' }, t('outlierHint')),
     remarks(answer),
     splitsOf(answer),
-    odd.length > 0 && scroll(t('view.odd'), h('table', {},
+    outliers.length > 0 && scroll(t('view.outliers'), h('table', {},
       h('thead', {}, h('tr', {}, ['node', 'item', 'path', 'value'].map((word) => h('th', { scope: 'col' }, t(word))))),
-      h('tbody', {}, odd.map((entry) => h('tr', {},
+      h('tbody', {}, outliers.map((entry) => h('tr', {},
         h('th', { scope: 'row' }, data(entry.nodeName, 80)),
         h('td', {},
           h('a', {
@@ -140,7 +140,7 @@ function odds(answer) {
             unseen(`${t('item')} `),
             number(entry.item))),
         h('td', {}, data(entry.path ?? '', 80)),
-        h('td', {}, oddValue(entry))))))),
+        h('td', {}, outlierValue(entry))))))),
   ];
 }
 

@@ -345,7 +345,7 @@ class OneItem {
         found.subExecution && h('p', {}, t('startedThese'), ' ', child(found.subExecution)),
         jsonWithTools(value),
         Object.keys(rest).length > 0 && h('details', {},
-          h('summary', {}, t('beside'), ' ', h('span', { class: 'fine' }, shown(Object.keys(rest).join(', ')))),
+          h('summary', {}, t('otherData'), ' ', h('span', { class: 'fine' }, shown(Object.keys(rest).join(', ')))),
           json(rest)),
       ];
     });

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::shell::quoted;
 use crate::secrets::outgoing;
-use crate::tools::view::shell::quoted;
 
 /// Method and address, for a sentence.
 pub(super) fn request(answer: &Value) -> Option<String> {
@@ -14,7 +14,7 @@ pub(super) fn request(answer: &Value) -> Option<String> {
 }
 
 /// The request as a `curl` command.
-pub(in crate::tools::view) fn curl(parameters: &Value, error: &Value) -> Option<String> {
+pub(super) fn curl(parameters: &Value, error: &Value) -> Option<String> {
     let Request { method, url, headers, body } = Request::of(parameters, error)?;
     let mut words = vec!["curl".to_owned()];
     if method != "GET" || !matches!(body, Body::None) {
@@ -55,7 +55,7 @@ enum Body {
 }
 
 impl Body {
-    /// What curl has to be told of its type.
+    /// The type that curl has to send.
     fn content_type(&self) -> Option<&str> {
         match self {
             Self::Json(_) => Some("application/json"),
@@ -151,7 +151,7 @@ fn pairs(list: &Value) -> Vec<(String, String)> {
     list["parameters"].as_array().into_iter().flatten().filter_map(pair).collect()
 }
 
-/// The members of an object that a parameter has as JSON; one that is an expression cannot be told apart.
+/// The members of an object that a parameter has as JSON; none of an expression.
 fn json_members(value: &Value) -> Vec<(String, String)> {
     let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     object_members(parsed.as_ref().unwrap_or(value))
