@@ -281,7 +281,7 @@ pub fn begins_with(text: &[u8], beginning: &[u8]) -> bool {
 const NEAR_WORDS: usize = 4;
 
 /// Where the next quote or backslash is.
-fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+pub(super) fn quote_or_backslash(text: &[u8]) -> Option<usize> {
     near_quote_or_backslash(text).or_else(|| {
         let passed = text.as_chunks::<8>().0.len().min(NEAR_WORDS) * 8;
         memchr::memchr2(b'"', b'\\', &text[passed..]).map(|at| passed + at)

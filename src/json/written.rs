@@ -6,6 +6,7 @@ use memchr::memmem;
 
 use super::count::characters;
 use super::string::{StringSink, SurrogateRepair};
+use super::walk::quote_or_backslash;
 use super::word::{fingerprint, same};
 
 /// A raw string, without its quotes, or a number or a literal.
@@ -26,7 +27,8 @@ impl<'a> Written<'a> {
     /// How many more characters its raw text has than it has, because of its escapes.
     fn surplus(&self) -> usize {
         let (mut surplus, mut rest) = (0, if self.is_escaped { self.bytes } else { b"".as_slice() });
-        while let Some(at) = memchr::memchr(b'\\', rest) {
+        // A quote in a string comes after a backslash.
+        while let Some(at) = quote_or_backslash(rest) {
             let escape = escape_len(&rest[at..]);
             surplus += escape - 1;
             rest = rest.get(at + escape..).unwrap_or_default();

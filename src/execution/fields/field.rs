@@ -293,13 +293,19 @@ impl PathValues for Field {
     }
 
     fn end(&mut self) {
-        if self.only_kind.is_some() {
-            self.kinds.set_only(self.present, self.items);
-        }
+        self.count_only_kind();
+        self.count_patterns();
     }
 }
 
 impl Field {
+    /// Counts the values of the only kind.
+    fn count_only_kind(&mut self) {
+        if self.only_kind.is_some() {
+            self.kinds.set_only(self.present, self.items);
+        }
+    }
+
     /// Counts a value of this kind.
     #[inline]
     fn count(&mut self, kind: Kind, place: &NumberedPlace, shown: impl FnOnce() -> String) {
@@ -314,7 +320,7 @@ impl Field {
     #[inline(never)]
     fn count_kind(&mut self, kind: Kind, place: &NumberedPlace, shown: impl FnOnce() -> String) {
         // What was counted of the only kind so far.
-        self.end();
+        self.count_only_kind();
         self.only_kind = (self.present == 0).then_some(kind);
         self.kinds.add(|known| *known == kind, || kind, place, shown);
     }
@@ -356,14 +362,14 @@ impl Field {
         self.first_empty.into_iter().chain(self.first_filled).min_by_key(|place| (place.run, place.output, place.item))
     }
 
-    /// Counts a value that occurred before: its place among the numbers, lengths and patterns is known.
+    /// Counts a value that occurred before: its place among the numbers, lengths and patterns is known, and its pattern is
+    /// [counted later](Self::count_patterns).
     fn is_known(&mut self, kind: Kind, written: Written<'_>, place: &NumberedPlace) -> bool {
         if written.bytes.len() > VALUE_BYTES || self.values.is_full() {
             return false;
         }
         let is = |group| self.values.key(group).is_some_and(|known| known.is(kind, written));
         let Some(group) = self.known.find(written, is) else { return false };
-        self.patterns.count(self.values.key(group).and_then(|value| value.pattern), place);
         self.values.count(Some(group), place);
         true
     }
@@ -418,12 +424,28 @@ impl Field {
         if self.values.is_full() {
             return;
         }
-        let Some(text) = written.text_within(VALUE_BYTES) else { return self.values.overflow() };
+        let Some(text) = written.text_within(VALUE_BYTES) else { return self.drop_values() };
         let is = |known: &ShortValue| known.kind == kind && known.text == *text;
+        if self.values.has_no_room() && self.values.find(is).is_none() {
+            return self.drop_values();
+        }
         let before = self.values.len();
         self.values.add(is, || ShortValue::new(kind, &text, written, pattern), place, shown);
         if self.values.len() > before {
             self.known.add(written, before);
+        }
+    }
+
+    /// Stops counting values one by one.
+    fn drop_values(&mut self) {
+        self.count_patterns();
+        self.values.overflow();
+    }
+
+    /// Counts the patterns of all values but the first with each text, which was counted with its pattern.
+    fn count_patterns(&mut self) {
+        for (value, group) in self.values.iter() {
+            self.patterns.count_more(value.pattern, group.count - 1);
         }
     }
 

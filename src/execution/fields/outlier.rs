@@ -108,6 +108,18 @@ impl<K> Groups<K> {
         }
     }
 
+    /// Counts more values of a group, if it is still counted, without their items.
+    pub(super) fn count_more(&mut self, group: Option<usize>, more: u64) {
+        if let Some(group) = group.and_then(|group| self.groups.get_mut(group)) {
+            group.count += more;
+        }
+    }
+
+    /// Whether another group would be one too many.
+    pub(super) fn has_no_room(&self) -> bool {
+        self.groups.len() == self.most
+    }
+
     /// The key of a group.
     pub(super) fn key(&self, group: usize) -> Option<&K> {
         self.groups.get(group).map(|group| &group.key)

@@ -80,7 +80,8 @@ struct PathNode<V> {
 impl<V> PathNode<V> {
     /// Whether it belongs to a member with this raw name.
     fn is_named(&self, name: Written<'_>) -> bool {
-        let inside = self.name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\":"));
+        // Without the quotes and the colon; an element has no name.
+        let inside = self.name.get(1..self.name.len().saturating_sub(2));
         inside.is_some_and(|inside| name.is(inside))
     }
 }
