@@ -14,12 +14,12 @@ pub(super) struct Edits<'a> {
     /// Why its items are cleared; `None` if they are shown.
     pub(super) redaction: Option<Reason>,
     /// What is read of its runs.
-    pub(super) focus: Focus<'a>,
+    pub(super) needed: Needed<'a>,
 }
 
 /// What is read of the runs.
 #[derive(Clone, Copy)]
-pub(super) enum Focus<'a> {
+pub(super) enum Needed<'a> {
     All,
     /// These, and what is needed of the requested node.
     Runs(&'a Runs<'a>),
@@ -150,8 +150,8 @@ impl<'a> Edit for Edits<'a> {
             Level::Runs(Wanted::Looked(node)) if node.has_run(index) => Step::Enter(Level::Run(Items::Looked(node))),
             Level::Runs(Wanted::Looked(_)) => Step::Put("0"),
             Level::Runs(Wanted::Some { node, requested }) => {
-                let Focus::Runs(focus) = self.focus else { return Step::Keep };
-                let items = focus.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
+                let Needed::Runs(runs) = self.needed else { return Step::Keep };
+                let items = runs.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
                 match (items, requested) {
                     (true, _) => Step::Enter(Level::Run(Items::All)),
                     (false, true) => Step::Enter(Level::Run(Items::None)),
@@ -195,23 +195,23 @@ impl<'a> Edit for Edits<'a> {
 impl<'a> Edits<'a> {
     /// Whether the runs of this node are read, and which of them with their items.
     fn node(&self, name: &str) -> Step<Level<'a>> {
-        match self.focus {
-            Focus::All if self.redaction.is_none() => Step::Keep,
-            Focus::All => Step::Enter(Level::Runs(Wanted::All(Items::All))),
-            Focus::Marked(workflow) => {
+        match self.needed {
+            Needed::All if self.redaction.is_none() => Step::Keep,
+            Needed::All => Step::Enter(Level::Runs(Wanted::All(Items::All))),
+            Needed::Marked(workflow) => {
                 let name = hold_name(name);
                 let in_json = workflow.continuing.contains(&name) || workflow.sub_nodes.contains(&name);
                 let calls_workflow = workflow.calls_workflow(&name);
                 Step::Enter(Level::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
             }
-            Focus::Looked(plan) => match LookedNode::of(plan, &hold_name(name)) {
+            Needed::Looked(plan) => match LookedNode::of(plan, &hold_name(name)) {
                 Some(node) => Step::Enter(Level::Runs(Wanted::Looked(node))),
                 None => Step::Put("[]"),
             },
-            Focus::Runs(focus) => {
+            Needed::Runs(runs) => {
                 let name = hold_name(name);
-                let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
-                let requested = focus.is_requested(&name);
+                let node = runs.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
+                let requested = runs.is_requested(&name);
                 // Of any other node, only the name is shown.
                 let is_wanted = node.is_some() || requested;
                 if is_wanted { Step::Enter(Level::Runs(Wanted::Some { node, requested })) } else { Step::Put("[]") }
@@ -222,7 +222,7 @@ impl<'a> Edits<'a> {
     /// Whether the items of some runs are left out. Until it is known which run is shown, the table of what is kept has
     /// no items.
     fn leaves_out_items(&self) -> bool {
-        matches!(self.focus, Focus::Runs(focus) if !focus.runs.is_empty())
+        matches!(self.needed, Needed::Runs(runs) if !runs.runs.is_empty())
     }
 }
 

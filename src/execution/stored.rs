@@ -23,7 +23,7 @@ use serde::de::IgnoredAny;
 use super::Error;
 use super::compare::DigestProjection;
 use super::describe::DescribeProjection;
-use super::edits::{Edits, Focus, Runs};
+use super::edits::{Edits, Needed, Runs};
 use super::fields::FieldsProjection;
 use super::lookup::{LookupProjection, RunsProjection};
 use super::node::{NodeProjection, NodeRunProjection};
@@ -96,36 +96,26 @@ impl StoredProjection for TimelineProjection {
     }
 }
 
-impl StoredProjection for SearchProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
-    }
+/// Projections that read all that their tables name.
+macro_rules! read_all {
+    ($open:ident: $($projection:ty),*) => {
+        $(impl StoredProjection for $projection {
+            fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+                Opened::$open(execution)?.read(self, Needed::All)
+            }
+        })*
+    };
 }
-
-impl StoredProjection for FieldsProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for DescribeProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for DigestProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
-    }
-}
+read_all!(whole: SearchProjection, FieldsProjection, DescribeProjection, DigestProjection, TalkProjection);
+read_all!(whole: ItemRowsProjection, RecordingProjection);
+read_all!(new: RunsProjection, NodeRunsProjection, RunRowsProjection);
 
 impl StoredProjection for NodeProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let mut opened = Opened::whole(execution)?;
-        let found = opened.read(&NodeRunProjection(self.clone()), Focus::Runs(&Runs::runs_of(self)))?;
+        let found = opened.read(&NodeRunProjection(self.clone()), Needed::Runs(&Runs::runs_of(self)))?;
         match Runs::items_of(self, &found) {
-            Some(runs) => opened.read(self, Focus::Runs(&runs)),
+            Some(runs) => opened.read(self, Needed::Runs(&runs)),
             // There is nothing more to show.
             None => Ok(found),
         }
@@ -134,56 +124,20 @@ impl StoredProjection for NodeProjection {
 
 impl StoredProjection for LineageProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(&StoredLineageProjection, Focus::All)
+        Opened::whole(execution)?.read(&StoredLineageProjection, Needed::All)
     }
 }
 
 impl StoredProjection for ItemsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let runs = self.places.iter().map(|place| (place.node.clone(), place.run)).collect();
-        Opened::whole(execution)?.read(self, Focus::Runs(&Runs::only(runs)))
-    }
-}
-
-impl StoredProjection for RunsProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for NodeRunsProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for RunRowsProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for ItemRowsProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for RecordingProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
-    }
-}
-
-impl StoredProjection for TalkProjection {
-    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::All)
+        Opened::whole(execution)?.read(self, Needed::Runs(&Runs::only(runs)))
     }
 }
 
 impl StoredProjection for LookupProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::whole(execution)?.read(self, Focus::Looked(self.plan()))
+        Opened::whole(execution)?.read(self, Needed::Looked(self.plan()))
     }
 }
 
@@ -250,7 +204,7 @@ impl StoredSearch {
                 false => Err(Error::StoredData(ReadError::Syntax("it ends early".to_owned()))),
             };
         }
-        let view = opened.read(&self.projection, Focus::All)?;
+        let view = opened.read(&self.projection, Needed::All)?;
         Ok(if view.total > 0 { Searched::Found(Box::new(view)) } else { Searched::Nothing })
     }
 }
@@ -310,13 +264,13 @@ impl<'a> Opened<'a> {
     {
         let workflow = self.workflow()?;
         if !workflow.may_have_marked_items() {
-            return self.read(&Counting(projection.clone()), Focus::All);
+            return self.read(&Counting(projection.clone()), Needed::All);
         }
-        self.read(projection, Focus::Marked(&workflow))
+        self.read(projection, Needed::Marked(&workflow))
     }
 
     /// Reads the body that n8n would send.
-    fn read<P, V>(&mut self, projection: &P, focus: Focus<'_>) -> Result<V, Error>
+    fn read<P, V>(&mut self, projection: &P, needed: Needed<'_>) -> Result<V, Error>
     where
         P: Projection<View = Result<V, Error>>,
     {
@@ -328,7 +282,7 @@ impl<'a> Opened<'a> {
         }
         let before = [&self.header[..], br#""data":"#];
         let mut after = (&b","[..]).chain(workflow);
-        let edits = Edits { redaction: self.redaction, focus };
+        let edits = Edits { redaction: self.redaction, needed };
         let expansion = Expansion::edited(&mut self.text, projection.pruner(), edits).within(&before, &mut after);
         let view = projection.read(Cursor::over(expansion));
         self.named(view)
