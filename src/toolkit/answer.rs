@@ -130,6 +130,17 @@ pub fn success<T: Serialize>(message: &str, data: &T) -> String {
     Success::new(message, data).text()
 }
 
+/// A JSON object, which has a member, with more at its end.
+///
+/// ```
+/// use n8n_lens::toolkit::answer::extended;
+///
+/// assert_eq!(extended(r#"{"a":1}"#, r#""b":2"#), r#"{"a":1,"b":2}"#);
+/// ```
+pub fn extended(object: &str, members: &str) -> String {
+    format!("{},{members}}}", object.strip_suffix('}').unwrap_or(object))
+}
+
 /// JSON that is already text.
 pub fn json(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap_or_default()

@@ -11,6 +11,7 @@ use crate::blocking::blocking;
 use crate::execution::{self, Header, StoredExecution, StoredProjection};
 use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress, Reading};
 use crate::store::{self, Store};
+use crate::toolkit::answer::extended;
 use crate::tools::Error;
 use crate::workflow::file::Files;
 
@@ -39,20 +40,14 @@ pub enum Origin {
 
 impl Origin {
     /// The answer, a JSON object, with `source` added as its last member if there are several sources.
-    pub fn mark(self, mut answer: String) -> String {
-        let aged;
-        let mark = match self {
-            Self::Only => return answer,
-            Self::Api => r#","source":"api"}"#,
-            Self::Cache { age } => {
-                aged = format!(r#","source":"cache","ageSeconds":{age}}}"#);
-                &aged
-            }
-            Self::Store { deleted: false } => r#","source":"store"}"#,
-            Self::Store { deleted: true } => r#","source":"store","deleted":true}"#,
-        };
-        answer.pop();
-        answer + mark
+    pub fn mark(self, answer: String) -> String {
+        match self {
+            Self::Only => answer,
+            Self::Api => extended(&answer, r#""source":"api""#),
+            Self::Cache { age } => extended(&answer, &format!(r#""source":"cache","ageSeconds":{age}"#)),
+            Self::Store { deleted: false } => extended(&answer, r#""source":"store""#),
+            Self::Store { deleted: true } => extended(&answer, r#""source":"store","deleted":true"#),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::request::curl;
 use crate::execution::node::Node;
 use crate::json::{Detail, Excerpt};
 use crate::n8n::Progress;
+use crate::toolkit::answer::extended;
 use crate::toolkit::{ArgumentError, Arguments, FromArguments};
 use crate::tools::executions::get_execution_by_node::{self, GetExecutionByNode};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -38,8 +39,8 @@ impl ToolCall for ViewNode {
         let (answer, command) = self.0.answer(&context, &progress, true, |node| node.and_then(command)).await?;
         let with_command = command.and_then(|command| {
             let Enveloped { data } = serde_json::from_str(&answer).ok()?;
-            let data = data.get().strip_suffix('}')?;
-            Some(format!(r#"{{"data":{data},"curl":{}}}}}"#, json!(command)))
+            let data = extended(data.get(), &format!(r#""curl":{}"#, json!(command)));
+            Some(format!(r#"{{"data":{data}}}"#))
         });
         Ok(with_command.unwrap_or(answer))
     }

@@ -11,6 +11,7 @@ use crate::execution::Failure;
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::json::Projection;
 use crate::n8n::Progress;
+use crate::toolkit::answer::extended;
 use crate::toolkit::{ArgumentError, Arguments, FromArguments, Locale};
 use crate::tools::executions::get_execution::{self, GetExecution};
 use crate::tools::executions::{execution, summary_answer};
@@ -90,7 +91,7 @@ impl ToolCall for ViewSummary {
         };
         let findings = findings(&asked, known, looks).await;
         let next = next(source.own_id(&execution.id).as_deref(), &findings.0);
-        Ok(read.origin.mark(with(answer, &findings, &next)))
+        Ok(read.origin.mark(with(&answer, &findings, &next)))
     }
 }
 
@@ -115,9 +116,9 @@ fn next(id: Option<&str>, findings: &[Sentence]) -> String {
 }
 
 /// The answer, with the sentences and the command as its last members.
-fn with(mut answer: String, (findings, unseen): &Findings, next: &str) -> String {
+fn with(answer: &str, (findings, unseen): &Findings, next: &str) -> String {
     let findings: Vec<_> = findings.iter().map(Sentence::plain).collect();
     let unseen = unseen.as_ref().map(Sentence::plain);
-    answer.pop();
-    answer + &format!(r#","findings":{},"unseen":{},"next":{}}}"#, json!(findings), json!(unseen), json!(next))
+    let (findings, unseen, next) = (json!(findings), json!(unseen), json!(next));
+    extended(answer, &format!(r#""findings":{findings},"unseen":{unseen},"next":{next}"#))
 }

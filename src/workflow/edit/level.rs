@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::lone_surrogates::LoneSurrogates;
 use super::string::{decoded, string_bytes};
@@ -147,10 +147,15 @@ impl<'t> Level<'t> {
         Some(done)
     }
 
+    /// Whether a value is equal to this one.
+    fn is(&self, at: usize, value: &Value) -> bool {
+        // Without `decoded`: half a surrogate pair is not U+FFFD.
+        serde_json::from_str::<Value>(&self.entries[at].value).is_ok_and(|known| known == *value)
+    }
+
     /// Replaces a value, unless it is equal.
     pub(super) fn set(&mut self, at: usize, value: &Value) {
-        // Without `decoded`: half a surrogate pair is not U+FFFD.
-        if serde_json::from_str::<Value>(&self.entries[at].value).is_ok_and(|known| known == *value) {
+        if self.is(at, value) {
             return;
         }
         self.entries[at].value = self.laid_out(value, &self.entries[at].lead).into();
@@ -162,6 +167,56 @@ impl<'t> Level<'t> {
             Some(at) => self.set(at, value),
             None => self.push(Some(name), value),
         }
+    }
+
+    /// Like [`set_member`](Self::set_member), but everything in the value that is equal stays as it was written.
+    pub(super) fn merge_member(&mut self, name: &str, value: &Value) {
+        match self.find(name) {
+            Some(at) => self.merge(at, value),
+            None => self.push(Some(name), value),
+        }
+    }
+
+    fn merge(&mut self, at: usize, value: &Value) {
+        let merged = self.inside(at, |inner| match value {
+            Value::Object(members) if inner.is_object => inner.merge_members(members),
+            Value::Array(elements) if !inner.is_object => inner.merge_elements(elements),
+            _ => false,
+        });
+        if merged != Some(true) {
+            self.set(at, value);
+        }
+    }
+
+    fn merge_members(&mut self, members: &Map<String, Value>) -> bool {
+        for name in self.names().collect::<Vec<_>>() {
+            if !members.contains_key(&name) {
+                self.remove_member(&name);
+            }
+        }
+        members.iter().for_each(|(name, value)| self.merge_member(name, value));
+        true
+    }
+
+    /// Removes elements before others that are equal, changes those that are not, and adds the rest.
+    fn merge_elements(&mut self, elements: &[Value]) -> bool {
+        let mut at = 0;
+        for (number, element) in elements.iter().enumerate() {
+            let left = elements.len() - number;
+            while self.len() - at > left && !self.is(at, element) {
+                self.remove(at);
+            }
+            if at < self.len() {
+                self.merge(at, element)
+            } else {
+                self.push(None, element)
+            }
+            at += 1;
+        }
+        while self.len() > at {
+            self.remove(at);
+        }
+        true
     }
 
     /// Writes the name of a member, and the strings in its value, in their original form.
@@ -357,6 +412,25 @@ mod tests {
         let text = r#"{"a":1,"b":2,"\u0061":3}"#;
         assert_eq!(edited(text, |level| level.remove_member("a")), r#"{"b":2}"#);
         assert_eq!(edited(text, |level| level.rename_member("a", "c")), r#"{"c":1,"b":2,"c":3}"#);
+    }
+
+    #[test]
+    fn what_is_equal_in_a_changed_value_stays_as_it_was_written() {
+        let text = r#"{"a": { "x":[ {"n" : "\u0041",  "i":0} ,{"n":"B","i": 1.0}, {"n":"C"} ] , "y":0 }, "b":[ ]}"#;
+        let merged = |value: Value| edited(text, |level| level.merge_member("a", &value));
+        let [a, b, c] = [json!({"n": "A", "i": 0}), json!({"n": "B", "i": 1.0}), json!({"n": "C"})];
+        assert_eq!(merged(json!({"x": [a, b, c], "y": 0})), text);
+        assert_eq!(
+            merged(json!({"x": [a, c], "y": 0})),
+            text.replace(r#"{"n":"B","i": 1.0}, "#, " ").replace(" ,  {", " , {")
+        );
+        assert_eq!(merged(json!({"x": [c]})), r#"{"a": { "x":[ {"n":"C"} ] }, "b":[ ]}"#);
+        assert_eq!(merged(json!({"x": [a, {"n": "Bee", "i": 1.0}, c], "y": 0})), text.replace(r#""B""#, r#""Bee""#));
+        assert_eq!(
+            merged(json!({"x": [a, b, c, {"n": "D"}], "y": 0})),
+            text.replace(r#"{"n":"C"} "#, r#"{"n":"C"}, {"n":"D"} "#)
+        );
+        assert_eq!(merged(json!([1])), r#"{"a": [1], "b":[ ]}"#);
     }
 
     #[test]

@@ -282,7 +282,7 @@ impl<'t> Editor<'t> {
             });
             for (name, outputs) in after.sources() {
                 if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
-                    level.set_member(name, outputs);
+                    level.merge_member(name, outputs);
                     level.restore_member(name, &lone_surrogates);
                 }
             }

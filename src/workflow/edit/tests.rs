@@ -137,3 +137,19 @@ fn an_index_is_written_in_one_way() {
         assert!(after(text, set(path)).is_err(), "{path}");
     }
 }
+
+#[test]
+fn connections_next_to_a_changed_one_keep_their_bytes() {
+    let text = r#"{"nodes":[{"name":"A"},{"name":"B"},{"name":"C"}],"connections":{
+        "A" : {"main":[ [{"node":"B",  "type":"main","index":0} ,{"node":"\u0043","type":"main","index":0,"note":1.0}] ]},
+        "B":{ "main":[[{ "node":"C","type":"main","index":0 }],null] }}}"#;
+    let renamed = after(text, json!([{"type": "renameNode", "oldName": "B", "newName": "Bee"}])).unwrap();
+    assert_eq!(renamed, text.replace(r#""B""#, r#""Bee""#));
+    let removed = after(text, json!([{"type": "removeConnection", "source": "A", "target": "B"}])).unwrap();
+    assert_eq!(removed, text.replace(r#"[{"node":"B",  "type":"main","index":0} ,"#, "["));
+    let added = after(text, json!([{"type": "addConnection", "source": "B", "target": "A"}])).unwrap();
+    let to_a = r#"},{"node":"A","type":"main","index":0}],null"#;
+    assert_eq!(added, text.replace("}],null", to_a));
+    let gone = after(text, json!([{"type": "removeNode", "nodeName": "C"}])).unwrap();
+    assert!(gone.contains(r#""A" : {"main":[ [{"node":"B",  "type":"main","index":0}] ]}"#), "{gone}");
+}
