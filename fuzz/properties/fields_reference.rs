@@ -206,13 +206,18 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
                 row.2.extend(paired.iter().map(|value| found(Some(&value.value))));
                 row.2.extend(paired.is_empty().then(|| found(None)));
             }
+            if of_path.is_empty() && of_by.is_empty() {
+                none.1.insert(number);
+                none.2.push(found(None));
+            }
             for value in of_path.iter().filter(|value| !of_by.iter().any(|key| are_paired(key, value))) {
                 none.1.insert(number);
                 none.2.push(found(Some(&value.value)));
             }
         }
     }
-    let last = [others, none].into_iter().filter(|(_, items, _)| !items.is_empty());
+    let has_values = !rows.is_empty() || !others.1.is_empty() || none.2.iter().any(|found| found.value.is_some());
+    let last = [others, none].into_iter().filter(|(_, items, _)| !items.is_empty() && has_values);
     let row = |(of, items, found): Row| {
         let missing = found.iter().filter(|found| found.value.is_none()).count();
         let mut field = shown(&Path { path: path.to_owned(), found }, 0);

@@ -160,8 +160,10 @@ impl<'a> Cursor<'a> {
             return Ok(false);
         }
         self.json.begin_object()?;
+        let mut name = String::new();
         while self.json.has_next()? {
-            let name = self.json.next_name_owned()?;
+            name.clear();
+            name.push_str(self.json.next_name()?);
             member(self, &name)?;
         }
         self.json.end_object()?;

@@ -16,7 +16,7 @@ const ROWS: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByView {
     /// One for each value of the second path, in the order found, then one for other values, then one for items without
-    /// a value.
+    /// a value. None if no item has a value with either path.
     pub rows: Vec<ByRow>,
 }
 
@@ -144,6 +144,13 @@ impl FieldBy {
         self.paired.clear();
         walk_item(json, redacts, &mut Finder { by: self, path: Path::default(), place })?;
         let is_marked = walk_item(json, redacts, &mut Reader { by: self, path: Path::default(), place })?;
+        // An item with neither.
+        let missing = &mut self.rows.missing;
+        if self.paired.is_empty() && missing.items.last() != place.number {
+            missing.items.add(&place);
+            missing.missing += 1;
+            missing.first_missing.get_or_insert(place.place);
+        }
         // Values of the second path without one of the first.
         for paired in self.paired.values().filter(|paired| !paired.is_taken) {
             for key in &paired.rows {
@@ -168,7 +175,8 @@ impl FieldBy {
 
     pub(super) fn view(&self) -> ByView {
         let Rows { of_values, others, missing } = &self.rows;
-        let others = [others, missing].into_iter().filter(|row| row.items.len > 0);
+        let has_values = !of_values.is_empty() || others.items.len > 0 || missing.field.present > 0;
+        let others = [others, missing].into_iter().filter(|row| row.items.len > 0 && has_values);
         ByView { rows: of_values.iter().chain(others).map(|row| row.view(&self.path)).collect() }
     }
 
