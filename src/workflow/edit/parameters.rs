@@ -51,6 +51,14 @@ impl Editor<'_> {
         let at = self.find(node)?;
         let mut changes = Vec::new();
         let name = self.name(at);
+        if replaces {
+            self.edit_node(at, |node| {
+                if node.get("parameters").is_some_and(|text| !text.starts_with('{')) {
+                    node.set_member("parameters", &json!({}));
+                }
+                Ok(())
+            })?;
+        }
         self.edit_parameters(at, |level| {
             let before = level.to_string();
             match replaces {

@@ -153,3 +153,16 @@ fn connections_next_to_a_changed_one_keep_their_bytes() {
     let gone = after(text, json!([{"type": "removeNode", "nodeName": "C"}])).unwrap();
     assert!(gone.contains(r#""A" : {"main":[ [{"node":"B",  "type":"main","index":0}] ]}"#), "{gone}");
 }
+
+#[test]
+fn parameters_that_are_no_object_are_replaced() {
+    let text = r#"{"nodes":[{"name":"A","parameters":[0, 0]}],"connections":{}}"#;
+    let update = |replace: bool| {
+        after(
+            text,
+            json!([{"type": "updateNodeParameters", "nodeName": "A", "parameters": {"x": 1}, "replace": replace}]),
+        )
+    };
+    assert_eq!(update(true).unwrap(), text.replace("[0, 0]", r#"{"x":1}"#));
+    assert!(update(false).unwrap_err().contains("not an object"));
+}
