@@ -1,4 +1,4 @@
-//! The tools against a real n8n: `N8N_URL=… N8N_API_KEY=… cargo test --test real_n8n -- --ignored`.
+//! The tools against a real n8n: `N8N_URL=… N8N_API_KEY=… N8N_STORE=… cargo test --test real_n8n -- --ignored --test-threads=1`.
 //!
 //! The key needs every scope of a workflow and of an execution. What the tests create they delete.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unreachable_pub, reason = "a test fails by a panic")]
@@ -151,7 +151,10 @@ fn a_workflow_from_its_creation_to_its_end() {
 
     let listed = call(&mut client, "list_workflows", json!({"name": name}));
     assert_eq!(listed["data"]["workflows"], json!([{"id": id, "name": name, "active": false}]));
-    let shown = call(&mut client, "get_workflow", json!({"id": id}));
+    let mut shown = call(&mut client, "get_workflow", json!({"id": id}));
+    // n8n 1.x has no versions to publish.
+    let published = shown["data"].as_object_mut().unwrap().shift_remove("publishedVersion");
+    assert!(published.is_none_or(|published| published == "none"));
     assert_eq!(shown["data"], json!({"id": id, "name": name, "active": false, "nodeCount": 2, "tags": []}));
     let graph = call(&mut client, "get_workflow_connections", json!({"id": id}))["data"]["graph"].clone();
     assert_eq!((&graph[0]["outputs"], &graph[1]["inputs"]), (&json!(["Break"]), &json!(["Webhook"])));
@@ -319,7 +322,7 @@ fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
     assert_eq!((&tested["success"], &tested["status"]), (&json!(true), &json!("success")));
     let logs = tested["logs"].to_string();
     assert!(
-        logs.contains("Double: success, 1 items") && logs.contains("Yes: success") && !logs.contains("No:"),
+        logs.contains("Double: success, 1 item,") && logs.contains("Yes: success") && !logs.contains("No:"),
         "{logs}"
     );
     assert_eq!(tested["data"]["statistics"]["executedNodes"], 4);
