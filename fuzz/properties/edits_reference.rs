@@ -628,6 +628,8 @@ impl Reference {
             return if has_one { main(named.len().max(1)) } else { None };
         }
         let port = port(word)?;
+        // A Webhook has an output for each of several methods.
+        self.is_unclear |= node.get("parameters").is_some_and(|all| all.get("httpMethod").is_some_and(Value::is_array));
         // Only the catalogue knows what else a node of a known type has.
         self.is_unclear |=
             node_type.starts_with("n8n-nodes-base.") && (port.1 >= named.len().max(1) || port.0 != "main");

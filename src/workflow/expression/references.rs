@@ -25,11 +25,12 @@ enum Link {
 pub(super) fn find<F: FnOnce() -> bool>(code: &Code<'_>, is_cheerio: &LazyCell<bool, F>, scanned: &mut Scanned) {
     let mut finder = Finder { code, scanned };
     for (index, token) in code.list().iter().enumerate() {
-        // `$item(0).$node["X"]`
         let is_member = || code.lexeme_before(index).is_dot();
         match token.lexeme {
-            Lexeme::Node if !finder.is_key(index) => finder.node_list(index),
-            Lexeme::Json | Lexeme::Input | Lexeme::Dollar | Lexeme::Items if is_member() || finder.is_key(index) => {}
+            Lexeme::Node if is_member() && finder.is_of_item(index) => finder.node_list(index),
+            Lexeme::Json | Lexeme::Node | Lexeme::Input | Lexeme::Dollar | Lexeme::Items
+                if is_member() || finder.is_key(index) => {}
+            Lexeme::Node => finder.node_list(index),
             Lexeme::Json => finder.reference(index, index + 1, Origin::Input(Which::Item)),
             Lexeme::Input => finder.items(index, index + 1, None),
             Lexeme::Dollar if !**is_cheerio => finder.node(index),
@@ -76,6 +77,12 @@ impl Finder<'_, '_> {
     fn is_key(&self, index: usize) -> bool {
         let follows = || self.code.lexeme_before(index) == Lexeme::Comma || self.code.opens(index.wrapping_sub(1), '{');
         self.code.lexeme(index + 1) == Lexeme::Colon && follows()
+    }
+
+    /// `$item(0).$node`
+    fn is_of_item(&self, index: usize) -> bool {
+        let open = index.checked_sub(2).and_then(|close| self.code.partner(close));
+        open.and_then(|open| open.checked_sub(1)).is_some_and(|callee| self.code.source(callee) == "$item")
     }
 
     /// The link that begins with this token.

@@ -84,6 +84,7 @@ fn the_input_and_other_nodes_have_items() {
     refers("$node[\"X\"].json.a", &["X Item: a"]);
     refers("$node.X.json['a']", &["X Item: a"]);
     refers("$item(0).$node['X'].json.a", &["X Item: a"]);
+    refers("$json.$node['X'].json.a", &["Item: $node.X.json.a"]);
     refers("$items('X')[0].json.a", &["X At(0): a"]);
     refers("$items('X', 1)[0].json.a", &["X[1] At(0): a"]);
     refers("$items('X', 1, 0)[0].json.a", &["X[1] Any: a"]);
