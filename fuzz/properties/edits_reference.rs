@@ -453,6 +453,8 @@ impl Reference {
         self.nodes.push(Node { value, origin: None, touches: Vec::new(), open });
         let Some((source, output)) = source else { return Some(()) };
         let fed = self.remove_links(|link| link.from == source && link.output == output);
+        // Its main output feeds no input of another type.
+        self.is_unclear |= fed.iter().any(|link| link.input.0 != "main");
         let main = || ("main".to_owned(), 0);
         self.add_link(Link { from: source, output: output.clone(), to: name.clone(), input: main() });
         for link in fed {

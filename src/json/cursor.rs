@@ -160,10 +160,8 @@ impl<'a> Cursor<'a> {
             return Ok(false);
         }
         self.json.begin_object()?;
-        let mut name = String::new();
         while self.json.has_next()? {
-            name.clear();
-            name.push_str(self.json.next_name()?);
+            let name = self.json.next_name_owned()?;
             member(self, &name)?;
         }
         self.json.end_object()?;
