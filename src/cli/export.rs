@@ -171,11 +171,11 @@ impl Export {
     }
 
     fn export(self, form: Form) -> Result<export::Export, Error> {
+        let filter = self.filter.read()?;
         let store = self.store.find(None)?.ok_or_else(|| {
             let refusal = "An export reads n8n's own store: name it with --store (auto, n8n's folder, a database file, a bundle.json or postgres://…).";
             Error::Usage(refusal.to_owned())
         })?;
-        let filter = self.filter.read()?;
         let query = Query {
             workflow_id: filter.workflow_id,
             status: filter.status.map(|status| status.word().to_owned()),

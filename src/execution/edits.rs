@@ -35,13 +35,13 @@ pub(super) struct Runs<'a> {
     /// The requested node: all of its runs are read, but not all of their items.
     requested: Option<&'a str>,
     /// The runs whose items are needed, by the name of their node.
-    runs: Vec<(String, u64)>,
+    with_items: Vec<(String, u64)>,
 }
 
 impl<'a> Runs<'a> {
     /// The runs of the requested node, without their items.
     pub(super) fn runs_of(projection: &'a NodeProjection) -> Self {
-        Self { requested: Some(&projection.node), runs: Vec::new() }
+        Self { requested: Some(&projection.node), with_items: Vec::new() }
     }
 
     /// The items of the run that is shown, and of the runs that its inputs come from; `None` if no run is shown.
@@ -50,14 +50,14 @@ impl<'a> Runs<'a> {
         let run = node.run.as_ref()?;
         let sources = run.sources.iter().flatten().filter(|_| run.input_override.is_none());
         let wanted = projection.sources.iter().flatten();
-        let mut runs = vec![(node.name.clone(), run.index)];
-        runs.extend(sources.chain(wanted).map(|source| (source.node.clone(), source.run)));
-        Some(Self { requested: Some(&projection.node), runs })
+        let mut with_items = vec![(node.name.clone(), run.index)];
+        with_items.extend(sources.chain(wanted).map(|source| (source.node.clone(), source.run)));
+        Some(Self { requested: Some(&projection.node), with_items })
     }
 
     /// The items of these runs, and nothing of others.
-    pub(super) fn only(runs: Vec<(String, u64)>) -> Self {
-        Self { requested: None, runs }
+    pub(super) fn only(with_items: Vec<(String, u64)>) -> Self {
+        Self { requested: None, with_items }
     }
 
     /// Whether the node's own runs are read: its name fits the request.
@@ -151,7 +151,7 @@ impl<'a> Edit for Edits<'a> {
             Level::Runs(Wanted::Looked(_)) => Step::Put("0"),
             Level::Runs(Wanted::Some { node, requested }) => {
                 let Needed::Runs(runs) = self.needed else { return Step::Keep };
-                let items = runs.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
+                let items = runs.with_items.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
                 match (items, requested) {
                     (true, _) => Step::Enter(Level::Run(Items::All)),
                     (false, true) => Step::Enter(Level::Run(Items::None)),
@@ -210,7 +210,7 @@ impl<'a> Edits<'a> {
             },
             Needed::Runs(runs) => {
                 let name = hold_name(name);
-                let node = runs.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
+                let node = runs.with_items.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
                 let requested = runs.is_requested(&name);
                 // Of any other node, only the name is shown.
                 let is_wanted = node.is_some() || requested;
@@ -222,7 +222,7 @@ impl<'a> Edits<'a> {
     /// Whether the items of some runs are left out. Until it is known which run is shown, the table of what is kept has
     /// no items.
     fn leaves_out_items(&self) -> bool {
-        matches!(self.needed, Needed::Runs(runs) if !runs.runs.is_empty())
+        matches!(self.needed, Needed::Runs(runs) if !runs.with_items.is_empty())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Rewrites messages of tools, which speak to agents, for people.
 //!
 //! A tool's message names what an agent can do next: its arguments and other tools. A person does the same with an option or
-//! a command in a terminal, and with the controls on the page. [`Audience::tell`] rewrites the message for them. Their words
-//! stand where their commands and controls are.
+//! a command in a terminal, and with the controls on the page. [`Audience::tell`] rewrites the message for them. The terms
+//! of each audience are next to its commands or controls.
 
 use std::borrow::Cow;
 

@@ -146,7 +146,7 @@ impl Wanted {
         self != Self::Described
     }
 
-    fn names_of(self, path: &str) -> bool {
+    fn has_names_of(self, path: &str) -> bool {
         self == Self::All || !path.contains('.')
     }
 }
@@ -225,7 +225,7 @@ impl PathValues for Field {
             numeric_texts: 0,
             json_texts: 0,
             dates: Dates::default(),
-            names: Names::new(path, shared.wanted.names_of(path), most_repeated, &shared.room),
+            names: Names::new(path, shared.wanted.has_names_of(path), most_repeated, &shared.room),
             numbers: Range::default(),
             lengths: Range::default(),
             values: Groups::new(if has_outliers { DISTINCT } else { TOLD_VALUES }),

@@ -178,28 +178,28 @@ impl<'t> Level<'t> {
     }
 
     fn merge(&mut self, at: usize, value: &Value) {
-        let merged = self.inside(at, |inner| match value {
-            Value::Object(members) if inner.is_object => inner.merge_members(members),
-            Value::Array(elements) if !inner.is_object => inner.merge_elements(elements),
-            _ => false,
-        });
-        if merged != Some(true) {
-            self.set(at, value);
+        match value {
+            Value::Object(members) if self.value(at).starts_with('{') => {
+                self.inside(at, |inner| {
+                    inner.remove_others(members);
+                    members.iter().for_each(|(name, value)| inner.merge_member(name, value));
+                });
+            }
+            Value::Array(elements) if self.value(at).starts_with('[') => {
+                self.inside(at, |inner| inner.merge_elements(elements));
+            }
+            value => self.set(at, value),
         }
     }
 
-    fn merge_members(&mut self, members: &Map<String, Value>) -> bool {
-        for name in self.names().collect::<Vec<_>>() {
-            if !members.contains_key(&name) {
-                self.remove_member(&name);
-            }
-        }
-        members.iter().for_each(|(name, value)| self.merge_member(name, value));
-        true
+    /// Removes the members with other names than these have.
+    pub(super) fn remove_others(&mut self, members: &Map<String, Value>) {
+        let others: Vec<_> = self.names().filter(|name| !members.contains_key(name)).collect();
+        others.iter().for_each(|name| self.remove_member(name));
     }
 
     /// Removes elements before others that are equal, changes those that are not, and adds the rest.
-    fn merge_elements(&mut self, elements: &[Value]) -> bool {
+    fn merge_elements(&mut self, elements: &[Value]) {
         let mut at = 0;
         for (number, element) in elements.iter().enumerate() {
             let left = elements.len() - number;
@@ -216,7 +216,6 @@ impl<'t> Level<'t> {
         while self.len() > at {
             self.remove(at);
         }
-        true
     }
 
     /// Writes the name of a member, and the strings in its value, in their original form.

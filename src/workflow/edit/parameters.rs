@@ -51,15 +51,7 @@ impl Editor<'_> {
         let at = self.find(node)?;
         let mut changes = Vec::new();
         let name = self.name(at);
-        if replaces {
-            self.edit_node(at, |node| {
-                if node.get("parameters").is_some_and(|text| !text.starts_with('{')) {
-                    node.set_member("parameters", &json!({}));
-                }
-                Ok(())
-            })?;
-        }
-        self.edit_parameters(at, |level| {
+        self.edit_object(at, replaces, |level| {
             let before = level.to_string();
             match replaces {
                 true => replace(level, new),
@@ -105,8 +97,19 @@ impl Editor<'_> {
         at: usize,
         edit: impl FnOnce(&mut Level<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.edit_object(at, false, edit)
+    }
+
+    /// The same; if it `replaces` them, also in place of parameters that are no object.
+    fn edit_object(
+        &mut self,
+        at: usize,
+        replaces: bool,
+        edit: impl FnOnce(&mut Level<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.edit_node(at, |node| {
-            if node.get("parameters").is_none_or(|text| text == "null") {
+            let is_free = |text: &str| text == "null" || (replaces && !text.starts_with('{'));
+            if node.get("parameters").is_none_or(is_free) {
                 node.set_member("parameters", &json!({}));
             }
             let not_an_object = || Error::Edit("its parameters are not an object".to_owned());
@@ -208,8 +211,7 @@ fn missing(level: &Level<'_>, names: &[String]) -> Error {
 
 /// Keeps only these members. The text of an equal value is kept.
 fn replace(level: &mut Level<'_>, new: &Map<String, Value>) {
-    let gone: Vec<_> = level.names().filter(|name| !new.contains_key(name)).collect();
-    gone.iter().for_each(|name| level.remove_member(name));
+    level.remove_others(new);
     new.iter().for_each(|(name, value)| level.set_member(name, value));
 }
 
