@@ -167,6 +167,11 @@ pub fn splits(body: &Value, names: &[&String]) -> Vec<Value> {
         for field in &fields {
             let path = field["path"].as_str().expect("a path");
             if let Some(rank) = divides(field, path).filter(|_| !told(path)) {
+                let mut field = field.clone();
+                // No names are held of what is inside an item.
+                if path.contains('.') {
+                    field["repeated"] = Value::Null;
+                }
                 add(rank, vec![path.to_owned()], json!({"field": field}));
             }
         }
