@@ -35,29 +35,44 @@ pub fn fields(body: &Value, node: &str) -> (usize, Vec<Value>, bool) {
     (items, paths.iter().map(|path| shown(path, items)).collect(), is_full)
 }
 
-/// The steps from `json` to a value: `.NAME` to a member, `[]` to an element.
+/// The steps from `json` to a value: `.NAME` to a member, `[]` to an element; `error` to the item's error.
 type Steps = Vec<String>;
 
 /// `(items, paths, is_full)` of a node: everything that has or lacks a path, for the first 400 paths in the order of the
-/// text; the path of `json` itself is one of them.
+/// text; the paths of `json` itself and of an item's error are two of them.
 pub fn paths(body: &Value, node: &str) -> (usize, Vec<Path>, bool) {
-    let mut jsons = Vec::new();
+    let (mut jsons, mut errors, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut known, mut is_full) = (HashSet::new(), false);
     let mut items = 0;
     for run in runs(body).iter().filter(|run| run.node == node) {
         for (output, item, value) in &run.items {
             items += 1;
             let place = json!({"run": run.index, "output": output, "item": item});
-            if let Some(json) = value.get("json") {
-                jsons.push(Found { place, item: items, value: Some(json.clone()) });
+            let found = |part: &str| Found { place: place.clone(), item: items, value: value.get(part).cloned() };
+            for (part, value) in value.as_object().into_iter().flatten() {
+                let mut steps = match part.as_str() {
+                    "json" => Vec::new(),
+                    "error" if !value.is_null() => vec![part.clone()],
+                    _ => continue,
+                };
+                is_full |= !note(value, &mut steps, &mut known);
+                if !parts.contains(&steps) {
+                    parts.push(steps);
+                }
             }
+            jsons.extend(Some(found("json")).filter(|found| found.value.is_some()));
+            errors
+                .push(Found { value: value.get("error").filter(|error| !error.is_null()).cloned(), ..found("error") });
         }
     }
-    let (mut known, mut is_full) = (HashSet::new(), false);
-    for json in jsons.iter().filter_map(|found| found.value.as_ref()) {
-        is_full |= !note(json, &mut Vec::new(), &mut known);
-    }
     let mut paths = Vec::new();
-    below("", &mut Vec::new(), &jsons, &known, &mut paths);
+    for mut part in parts.into_iter().filter(|part| known.contains(part)) {
+        match part.first().cloned() {
+            None => below("", &mut part, &jsons, &known, &mut paths),
+            // An error that is left here is no container.
+            Some(path) => paths.push(Path { path, found: errors.clone() }),
+        }
+    }
     (items, paths, is_full)
 }
 

@@ -43,7 +43,8 @@ use std::io;
 use std::sync::LazyLock;
 
 use n8n_lens::execution::Error;
-use n8n_lens::json::{Batch, Cursor, Projection, Pruner};
+use n8n_lens::json::{Batch, Cursor, Prefix, Projection, Pruner};
+use n8n_lens::secrets::redact;
 use regex::Regex;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -138,16 +139,30 @@ where
     }
 }
 
-/// Leaves out all members with these names.
+/// Leaves out all members with these names, except errors that are shown as they are stored.
 fn leave_out(value: &mut Value, names: &[&str]) {
     match value {
         Value::Object(members) => {
-            members.retain(|name, _| !names.contains(&name.as_str()));
+            members.retain(|name, value| !names.contains(&name.as_str()) || is_shown_as_stored(name, value));
             members.values_mut().for_each(|member| leave_out(member, names));
         }
         Value::Array(elements) => elements.iter_mut().for_each(|element| leave_out(element, names)),
         _ => {}
     }
+}
+
+/// An error that is no object is shown as it is stored, unless there is a secret in it.
+fn is_shown_as_stored(name: &str, value: &Value) -> bool {
+    let has_secret = |text: &str| {
+        let mut shown = Prefix::from(text.to_owned());
+        redact::text(&mut shown);
+        shown.kept != *text
+    };
+    let is_stored = || match value {
+        Value::String(text) => !has_secret(text),
+        value => value.is_number() || value.is_boolean(),
+    };
+    name == "error" && is_stored()
 }
 
 /// The batches of a body that arrives in pieces of these sizes, cyclically.

@@ -77,11 +77,32 @@ impl Failure {
 
 /// Reads the [`SHOWN`] members of an error, about `bytes` of them; `None` for `null`.
 pub(super) fn read_whole(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
-    if !cursor.at_object()? {
-        let mut message = cursor.excerpt(bytes)?;
-        redact::error(&mut message);
-        return Ok((!is_null(&message)).then(|| object([("message", message)])));
+    if cursor.at_object()? {
+        return read_members(cursor, bytes).map(Some);
     }
+    let message = read_other(cursor, bytes)?;
+    Ok((!is_null(&message)).then(|| object([("message", message)])))
+}
+
+/// Reads about `bytes` of an item's error: the [`SHOWN`] members of an object, with this many lines of its stack; any other
+/// value as it is.
+pub(super) fn read_of_item(cursor: &mut Cursor<'_>, bytes: usize, lines: usize) -> Result<Excerpt, ReadError> {
+    if !cursor.at_object()? {
+        return read_other(cursor, bytes);
+    }
+    let mut error = read_members(cursor, bytes)?;
+    shorten_stack(&mut error, lines);
+    Ok(error)
+}
+
+/// Reads about `bytes` of an error that is no object.
+fn read_other(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Excerpt, ReadError> {
+    let mut value = cursor.excerpt(bytes)?;
+    redact::error(&mut value);
+    Ok(value)
+}
+
+fn read_members(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Excerpt, ReadError> {
     let mut read = IndexMap::new();
     cursor.object(|cursor, member| {
         if !SHOWN.contains(&member) {
@@ -92,7 +113,7 @@ pub(super) fn read_whole(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Option
         read.insert(member.to_owned(), cursor.excerpt(share)?);
         Ok(())
     })?;
-    Ok(Some(arrange(read)))
+    Ok(arrange(read))
 }
 
 /// Reads what n8n's redaction leaves of an error: `{type, httpCode}`.

@@ -206,11 +206,7 @@ pub(super) fn read_item(cursor: &mut Cursor<'_>, bytes: usize) -> Result<Excerpt
         }
         let value = match member {
             "binary" => read_binary(cursor, left / 2)?,
-            "error" if cursor.at_object()? => {
-                let mut error = failure::read_whole(cursor, left / 2)?;
-                error.iter_mut().for_each(|error| failure::shorten_stack(error, STACK_LINES));
-                error
-            }
+            "error" => Some(failure::read_of_item(cursor, left / 2, STACK_LINES)?),
             "metadata" => {
                 let mut metadata = cursor.excerpt(left / 2)?;
                 redact::error(&mut metadata);

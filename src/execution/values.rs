@@ -84,11 +84,7 @@ impl<V: ValueVisitor> Parts<'_, V> {
         let cursor = || Cursor::unpruned(json);
         Ok(match self.part {
             Part::Binary => read_binary(&mut cursor(), ITEM_BYTES)?.map(|binary| ("binary", binary)),
-            Part::Error => {
-                let mut error = failure::read_whole(&mut cursor(), ITEM_BYTES)?;
-                error.iter_mut().for_each(|error| failure::shorten_stack(error, failure::STACK_LINES));
-                error.map(|error| ("error", error))
-            }
+            Part::Error => Some(("error", failure::read_of_item(&mut cursor(), ITEM_BYTES, failure::STACK_LINES)?)),
             Part::Json | Part::Other => None,
         })
     }
@@ -140,12 +136,16 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
     fn string(&mut self, text: Written<'_>) {
         if self.passes {
             self.visitor.string(text);
+        } else if self.level == 1 {
+            self.end_part(&[b"\"", text.bytes, b"\""].concat());
         }
     }
 
     fn scalar(&mut self, json: Written<'_>) {
         if self.passes {
             self.visitor.scalar(json);
+        } else if self.level == 1 && json.bytes != b"null" {
+            self.end_part(json.bytes);
         }
     }
 

@@ -326,6 +326,34 @@ fn what_cannot_be_searched_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn an_error_of_an_item_is_searched_whatever_it_is() {
+    let errors = [
+        json!("quota exceeded, Authorization: Bearer planted.planted"),
+        json!(["quota", 7]),
+        json!({"message": "quota"}),
+        json!(429),
+        json!(null),
+    ];
+    let items: Vec<_> = errors.iter().map(|error| json!({"json": {}, "error": error})).collect();
+    let (_n8n, mut client) = serving(&self::items(&items), &[]);
+    let mut hits = |question: Value| data(&client.call("search_execution", question).unwrap())["hits"].clone();
+    assert_eq!(
+        hits(json!({"id": "7", "text": "quota"})),
+        json!([
+            {"nodeName": "Read", "item": 0, "path": "error", "value": "quota exceeded, Authorization: [redacted]"},
+            {"nodeName": "Read", "item": 1, "path": "error[0]", "value": "quota"},
+            {"nodeName": "Read", "item": 2, "path": "error.message", "value": "quota"},
+        ])
+    );
+    assert_eq!(
+        hits(json!({"id": "7", "path": "error", "equals": 429})),
+        json!([{"nodeName": "Read", "item": 3, "path": "error", "value": 429}])
+    );
+    let shown = client.call("get_execution_by_node", json!({"id": "7", "nodeName": "Read"})).unwrap();
+    assert!(shown.contains("quota exceeded, Authorization: [redacted]") && !shown.contains("planted"), "{shown}");
+}
+
+#[test]
 fn secrets_are_masked_before_they_are_searched() {
     let item = json!({"json": {"headers": {"Authorization": "Bearer planted"}, "note": "planted", "password": 12345, "qty": "12"}});
     let (_n8n, mut client) = serving(&items(std::slice::from_ref(&item)), &[]);
