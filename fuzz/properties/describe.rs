@@ -71,6 +71,7 @@ fn check_against_reference(value: &Value, redacts: bool, sizes: &[usize]) -> boo
     for name in &names {
         let Some(node) = view.nodes.get(*name) else { panic!("{name} is missing in {}", shown(&body)) };
         check_node(value, name, node, &all, &body);
+        assert_eq!(node.pinned, is_pinned(value, name), "{name} in {}", shown(&body));
         let summary = view.summary.nodes.iter().find(|node| node.name == **name).expect("it ran");
         if !summary.is_sub_node {
             assert_eq!(summary.taken, Some(taken(&all, name)), "{name} in {}", shown(&body));
@@ -87,6 +88,14 @@ fn check_against_reference(value: &Value, redacts: bool, sizes: &[usize]) -> boo
     });
     assert_eq!(ours.collect::<Vec<_>>(), splits(value, &names), "in {}", shown(&body));
     all.iter().any(|run| !run.items.is_empty())
+}
+
+/// Whether n8n returned pinned data instead of running the node; of several nodes with this name, the last one counts.
+fn is_pinned(value: &Value, name: &str) -> bool {
+    let nodes = value["workflowData"]["nodes"].as_array().into_iter().flatten();
+    let node = nodes.filter(|node| node["name"] == name).last();
+    let is_disabled = node.is_some_and(|node| node["disabled"] == true);
+    value["data"]["resultData"]["pinData"].get(name).is_some() && !is_disabled
 }
 
 fn check_node(value: &Value, name: &str, node: &DescribedNode, all: &[Run<'_>], body: &[u8]) {

@@ -19,6 +19,10 @@ pub fn execution(entropy: &mut Entropy<'_>) -> Tree {
     if entropy.one_in(4) {
         result.push(("error", error(entropy)));
     }
+    if entropy.one_in(3) {
+        let pinned = several(entropy, 3, |entropy| (text(entropy, &NODES), list(entropy, 2, item)));
+        result.push(("pinData", Tree::Record(pinned)));
+    }
     let data = vec![("resultData", record(entropy, result)), ("startData", Tree::Record(Vec::new()))];
     let body = vec![
         ("id", raw("\"7\"")),
@@ -34,7 +38,10 @@ fn workflow(entropy: &mut Entropy<'_>) -> Tree {
     let nodes = list(entropy, 6, |entropy| {
         let on_error = *entropy.pick(&["\"continueRegularOutput\"", "\"stopWorkflow\"", "null"]);
         let node_type = *entropy.pick(&["\"n8n-nodes-base.code\"", "\"n8n-nodes-base.executeWorkflow\"", "\"x\""]);
-        let members = vec![("name", node(entropy)), ("type", raw(node_type)), ("onError", raw(on_error))];
+        let mut members = vec![("name", node(entropy)), ("type", raw(node_type)), ("onError", raw(on_error))];
+        if entropy.one_in(4) {
+            members.push(("disabled", raw("true")));
+        }
         record(entropy, members)
     });
     Tree::Record(vec![("nodes".to_owned(), nodes)])

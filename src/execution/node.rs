@@ -138,6 +138,8 @@ pub struct Node {
     pub node_type: Option<String>,
     /// The node's parameters, as in the workflow.
     pub parameters: Option<Excerpt>,
+    /// Whether it did not run, since its output was pinned.
+    pub pinned: bool,
     /// How often the node ran.
     pub runs: u64,
     /// The indices of the first failed runs, at most 20.
@@ -170,6 +172,7 @@ struct NodeSettings {
     node_type: Option<String>,
     type_version: Option<f64>,
     on_error: Option<String>,
+    disabled: bool,
     parameters: Option<Excerpt>,
 }
 
@@ -178,6 +181,7 @@ members!(NodeSettings, |node, cursor| match name {
     ("type", Keep::Whole) => node.node_type = cursor.text(TYPE_CHARS)?,
     ("typeVersion", Keep::Whole) => node.type_version = cursor.number()?,
     ("onError", Keep::Whole) => node.on_error = cursor.text(TYPE_CHARS)?,
+    ("disabled", Keep::Whole) => node.disabled = cursor.is_true()?,
     ("parameters", Keep::Whole) => node.parameters = Some(cursor.excerpt(PARAMETER_BYTES)?),
 });
 
@@ -242,7 +246,7 @@ impl<const ITEMS: bool> RunObserver for RunData<'_, ITEMS> {
     /// shown, and where its inputs come from.
     const PARTS: Parts = {
         let parts = Parts::STATUS.and(Parts::SOURCES).and(Parts::OWN_INPUT);
-        let items = Parts::START.and(Parts::TIME).and(Parts::ERROR).and(Parts::CHILDREN);
+        let items = Parts::START.and(Parts::TIME).and(Parts::ERROR).and(Parts::CHILDREN).and(Parts::PINNED);
         if ITEMS { parts.and(items).and(Parts::INPUTS).and(Parts::OUTPUTS) } else { parts }
     };
 
@@ -342,7 +346,7 @@ impl<'a, const ITEMS: bool> RunData<'a, ITEMS> {
     fn view(cursor: Cursor<'_>, projection: &'a NodeProjection) -> Result<NodeView, Error> {
         let read_workflow = |cursor: &mut Cursor<'_>| read_workflow(cursor, projection);
         let execution = runs::read(cursor, |_| Self::new(projection), read_workflow)?;
-        let (data, workflow) = (execution.runs, execution.workflow);
+        let (data, pinned, workflow) = (execution.runs, execution.data.result.pinned, execution.workflow);
         let ambiguous = if data.has_exact_target() || data.similar.len() < 2 { Vec::new() } else { data.similar };
         let node = data.target.map(|target| {
             let missing = target.sources().into_iter().filter(|source| {
@@ -355,6 +359,7 @@ impl<'a, const ITEMS: bool> RunData<'a, ITEMS> {
                 labels: target.labels(&workflow),
                 node_type: workflow.node_type,
                 parameters: workflow.parameters,
+                pinned: pinned.contains(&target.name) && !workflow.disabled,
                 name: target.name,
                 runs: target.runs,
                 failed: target.failed,

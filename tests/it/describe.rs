@@ -160,6 +160,25 @@ fn a_sub_node_of_an_agent_shows_what_it_was_called_with() {
     assert_eq!(node(&data, "AI Agent")["does"], "promptType: define\ntext: =What is 6*7? {{ $json.body.q }}");
 }
 
+#[test]
+fn a_node_that_returned_pinned_data_says_so() {
+    let mut body = real("l_pinned_manual");
+    let pinned = |body: &Value| {
+        let (_n8n, mut client) = serving(body, &[]);
+        let described = data(&client.call("describe_execution", json!({"id": "7"})).unwrap());
+        let nodes = described["nodes"].as_array().unwrap().clone();
+        let pinned: Vec<_> =
+            nodes.iter().filter(|node| node["pinned"] == true).map(|node| node["node"].clone()).collect();
+        let node = json!({"id": "7", "nodeName": "Pinned HTTP"});
+        let node: Value = serde_json::from_str(&client.call("get_execution_by_node", node).unwrap()).unwrap();
+        (pinned, node["data"]["pinned"].clone())
+    };
+    assert_eq!(pinned(&body), (vec![json!("Pinned HTTP")], json!(true)));
+    // n8n passes the items through a disabled node, whatever is pinned.
+    body["workflowData"]["nodes"][1]["disabled"] = json!(true);
+    assert_eq!(pinned(&body), (vec![], Value::Null));
+}
+
 /// What is shown of nodes with these items, each node after the one before it, with these settings.
 fn shown(nodes: &[(&str, Vec<Value>, Value)]) -> Value {
     let (mut runs, mut settings, mut before) = (serde_json::Map::new(), Vec::new(), "");

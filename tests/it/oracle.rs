@@ -78,11 +78,14 @@ pub fn node(
     let Some(run) = runs.get(index) else {
         return Value::Null;
     };
-    json!({
+    let is_pinned =
+        body["data"]["resultData"]["pinData"].get(name).is_some() && workflow_node(body, name)["disabled"] != true;
+    let mut node = json!({
         "executionId": body["id"],
         "nodeName": name,
         "nodeType": node_type(body, name),
         "status": run_status(run),
+        "pinned": is_pinned,
         "executionTime": Some(&run["executionTime"]).filter(|time| time.is_number()),
         "startTime": start_ms(run).and_then(iso),
         "endTime": end_ms(run).and_then(iso),
@@ -95,7 +98,11 @@ pub fn node(
         "input": input(body, run, offset, limit),
         "output": output(run, output_index, offset, limit),
         "parameters": parameters(body, name),
-    })
+    });
+    if !is_pinned {
+        node.as_object_mut().and_then(|node| node.shift_remove("pinned"));
+    }
+    node
 }
 
 // The parts of a body

@@ -39,6 +39,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("nothing", "Returns no content", ""),
     ("sleep", "Waits", "ms: natural, answer?: string"),
     ("progress", "Waits and reports progress", "ms: natural, steps: natural, answer?: string"),
+    ("sleepers", "Returns how many calls waited at once at most", ""),
     ("cancelled", "Returns the cancelled requests", ""),
     ("big", "Returns this many bytes as text, structured content, JSON or quotes", "bytes: natural, kind?: string"),
     ("fail", "Returns a tool error", "text: string"),
@@ -96,6 +97,8 @@ struct State {
     /// Requests to the client, and the calls that wait for the replies.
     asked: BTreeMap<String, String>,
     grandchildren: Vec<u32>,
+    /// How many calls wait, and how many waited at once at most.
+    sleepers: (usize, usize),
 }
 
 /// Output before the first message.
@@ -328,6 +331,15 @@ impl Call<'_> {
     }
 }
 
+/// A call that waits.
+struct Waiting(&'static Server);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.state().sleepers.0 -= 1;
+    }
+}
+
 /// Tools.
 impl Server {
     fn run(&'static self, name: &str, call: &Call) -> Answer {
@@ -341,6 +353,7 @@ impl Server {
             "nothing" => result(json!({"content": []})),
             "sleep" => self.sleep(call, 1, None),
             "progress" => self.sleep(call, call.number("steps")?, call.progress_token()),
+            "sleepers" => structured(&json!({"most": self.state().sleepers.1})),
             "cancelled" => self.cancelled(),
             "big" => self.big(call),
             "fail" => result(json!({"content": [{"type": "text", "text": call.text("text")?}], "isError": true})),
@@ -382,6 +395,12 @@ impl Server {
         let id = call.id.to_owned();
         let answer = call.text("answer").unwrap_or_else(|_| "slept".to_owned());
         let pause = Duration::from_millis(call.number("ms")?).div_f64(steps.max(1) as f64);
+        let waiting = {
+            let (now, most) = &mut self.state().sleepers;
+            *now += 1;
+            *most = (*now).max(*most);
+            Waiting(self)
+        };
         thread::spawn(move || {
             for step in 1..=steps {
                 if self.cancelled_within(pause, &id) {
@@ -393,6 +412,7 @@ impl Server {
                     self.send(notification.to_string());
                 }
             }
+            drop(waiting);
             self.answer(&id, texts([answer]));
         });
         Ok(None)

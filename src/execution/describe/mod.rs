@@ -81,13 +81,14 @@ impl Projection for DescribeProjection {
         let Execution { header, data, runs, workflow } = read;
         let DescribedWorkflow { workflow, mut settings, .. } = workflow;
         let (executed, mut nodes, end) = runs.finish();
-        let summary = Summary::new(Execution { header, data, runs: executed, workflow });
         for (name, node) in &mut nodes {
             node.settings = settings.shift_remove(name).unwrap_or_default();
+            node.pinned = data.result.pinned.contains(name) && !node.settings.disabled;
             if self.redacts {
                 node.redact();
             }
         }
+        let summary = Summary::new(Execution { header, data, runs: executed, workflow });
         // Without data of any node, it is not known which ran.
         let is_known = !nodes.is_empty();
         let not_run =

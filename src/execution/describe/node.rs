@@ -21,6 +21,8 @@ pub struct DescribedNode {
     pub fields: Vec<FieldView>,
     /// Facts about them that hold for the same items.
     pub together: Vec<Together>,
+    /// Whether it did not run, since its output was pinned.
+    pub pinned: bool,
     /// How it is set up.
     pub settings: NodeSettings,
 }

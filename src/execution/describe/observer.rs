@@ -52,7 +52,7 @@ pub(super) struct End {
 }
 
 impl RunObserver for Nodes<'_> {
-    const PARTS: Parts = Executed::PARTS.and(Parts::INPUTS).and(Parts::ERROR);
+    const PARTS: Parts = Executed::PARTS.and(Parts::INPUTS).and(Parts::ERROR).and(Parts::PINNED);
 
     fn begin_node(&mut self, name: &str) {
         self.executed.begin_node(name);

@@ -14,6 +14,8 @@
 mod head;
 mod parts;
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 
 use self::head::RunTable;
@@ -163,6 +165,9 @@ pub(super) struct ResultData {
     pub redacted_error: Option<Failure>,
     /// The node that was executed last.
     pub last_node: Option<String>,
+    /// The nodes whose output was pinned: n8n returned it instead of running them, unless they are disabled
+    /// (`packages/core/src/execution-engine/workflow-execute.ts`).
+    pub pinned: HashSet<String>,
 }
 
 /// The table for an execution: the whole header, what the observer wants of `data`, and the given rule for `workflowData`.
@@ -186,6 +191,7 @@ pub(super) trait DataTable: RunTable {
                 ("error", Self::PARTS.rule(Parts::END, Failure::KEEP)),
                 ("redactedError", Self::PARTS.rule(Parts::END, Failure::KEEP)),
                 ("lastNodeExecuted", Self::PARTS.rule(Parts::END, Keep::Whole)),
+                ("pinData", Self::PARTS.rule(Parts::PINNED, Keep::EachMember(&Keep::Skip))),
                 ("runData", Keep::EachMember(&Keep::EachElement(&Self::RUN))),
             ]),
         ),
@@ -257,6 +263,7 @@ fn read_result<O: RunObserver>(
             "error" => result.error = Failure::read(cursor)?,
             "redactedError" => result.redacted_error = Failure::read(cursor)?,
             "lastNodeExecuted" => result.last_node = cursor.name()?,
+            "pinData" => result.pinned = read_names(cursor)?,
             "runData" => {
                 runs = observer();
                 read_nodes(cursor, &mut runs)?;
@@ -266,6 +273,15 @@ fn read_result<O: RunObserver>(
         Ok(())
     })?;
     Ok((result, runs))
+}
+
+fn read_names(cursor: &mut Cursor<'_>) -> Result<HashSet<String>, ReadError> {
+    let mut names = HashSet::new();
+    cursor.object(|cursor, name| {
+        names.insert(hold_name(name));
+        cursor.skip()
+    })?;
+    Ok(names)
 }
 
 /// The first node of the `nodeExecutionStack` in `executionData`.

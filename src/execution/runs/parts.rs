@@ -36,6 +36,9 @@ impl Parts {
     /// Whether a run used credentials of the user who started the execution.
     pub(in crate::execution) const CREDENTIALS: Self = Self(1 << 13);
 
+    /// The nodes whose output was pinned.
+    pub(in crate::execution) const PINNED: Self = Self(1 << 14);
+
     /// These parts, and others.
     pub(in crate::execution) const fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)

@@ -164,6 +164,8 @@ struct ShownNode<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     on_error: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pinned: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     disabled: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     always_output_data: bool,
@@ -231,6 +233,7 @@ pub(super) fn shown_node(
         error_items: node.error_items.as_ref().map(|items| shown_errors(items, chars)),
         unconnected: flow::unconnected(node, described),
         on_error: described.settings.on_error.as_ref().map(|on_error| shorten_name(on_error, chars)),
+        pinned: described.pinned,
         disabled: described.settings.disabled,
         always_output_data: described.settings.always_output_data,
         sub_executions: shown_children(&node.children, chars),

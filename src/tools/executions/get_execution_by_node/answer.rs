@@ -204,6 +204,7 @@ impl<'a> Answer<'a> {
                 node_name: name,
                 node_type: envelope.name(self.node.node_type.as_deref().unwrap_or("unknown")),
                 status: envelope.name(&run.status),
+                pinned: self.node.pinned,
                 execution_time: run.execution_time.map(number),
                 start_time: run.start_ms().and_then(iso),
                 end_time: run.start_ms().zip(run.execution_time).and_then(|(start, time)| iso(start + time)),

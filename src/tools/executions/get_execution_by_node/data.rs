@@ -13,6 +13,9 @@ pub(super) struct NodeAnswer<'a> {
     pub node_name: String,
     pub node_type: String,
     pub status: String,
+    /// Whether the node did not run, since its output was pinned.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     pub execution_time: Option<serde_json::Number>,
     pub start_time: Option<String>,
     pub end_time: Option<String>,

@@ -104,6 +104,7 @@ export const en = {
   copiedLong: 'Copied from the execution that this one retries; not on the time axis',
   disabled: 'disabled',
   alwaysOutputData: 'always outputs data',
+  pinned: 'pinned data',
   timeAxis: 'Time axis',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',

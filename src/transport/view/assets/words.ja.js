@@ -104,6 +104,7 @@ export const ja = {
   copiedLong: '再試行元の実行からコピーされたもので、時間軸にはありません',
   disabled: '無効',
   alwaysOutputData: '常にデータを出力',
+  pinned: 'ピン留めされたデータ',
   timeAxis: '時間軸',
   zoomIn: '拡大',
   zoomOut: '縮小',
