@@ -81,6 +81,15 @@ impl Order {
         if counters > 1 { Self::Time } else { Self::Counter }
     }
 
+    /// Whether a run is known to have started before another one.
+    pub(super) fn is_before(self, one: Start, other: Start) -> bool {
+        let is_known = match self {
+            Self::Counter => other.index.is_some(),
+            Self::Time => other.time.is_some(),
+        };
+        is_known && self.compare(one, other).is_lt()
+    }
+
     /// Compares two runs; what is unknown comes last.
     pub(super) fn compare(self, one: Start, other: Start) -> Ordering {
         let by_counter = || known_first(one.index, other.index);

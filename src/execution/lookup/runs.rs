@@ -47,7 +47,18 @@ impl RunsView {
 
     /// How often a node ran; 0 if it did not.
     pub fn runs_of(&self, node: &str) -> u64 {
-        self.nodes.get(&crate::json::hold_name(node)).map_or(0, |node| node.starts.runs)
+        self.node(node).map_or(0, |node| node.starts.runs)
+    }
+
+    /// Whether a node ran once, and is known to have started before the first run of another one.
+    pub fn ran_before(&self, node: &str, other: &str) -> bool {
+        let starts = |name| self.node(name).map(|node| node.starts).filter(|starts| starts.runs > 0);
+        let Some((one, other)) = starts(node).zip(starts(other)) else { return false };
+        one.runs == 1 && self.order.is_before(one.first, other.first)
+    }
+
+    fn node(&self, name: &str) -> Option<&RanNode> {
+        self.nodes.get(&crate::json::hold_name(name))
     }
 }
 

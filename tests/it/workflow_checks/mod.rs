@@ -243,6 +243,37 @@ fn a_node_that_did_not_run_is_named_however_it_is_read() {
 }
 
 #[test]
+fn a_node_that_ran_only_after_it_is_named_and_not_its_items() {
+    let one = json!([{"a": 1}]);
+    let body = |connections: Value| {
+        let mut body = executed(set_to("={{ $('No').first().json.b }}"), &one, &one);
+        let ran = json!([{"executionIndex": 3, "source": [{"previousNode": "Use"}], "data": {"main": [items(&one)]}}]);
+        body["data"]["resultData"]["runData"]["No"] = ran;
+        body["workflowData"]["connections"]["Source"] =
+            json!({"main": [[{"node": "Kept", "type": "main", "index": 0}]]});
+        body["workflowData"]["connections"]["No"] = connections;
+        body["workflowData"]["connections"]["Use"] = json!({"main": [[{"node": "No", "type": "main", "index": 0}]]});
+        body
+    };
+    let problems = |body: &Value| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+        let (answer, _) = check(&["--execution", &file]);
+        let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+        problems.iter().map(|one| json!([one["rule"], one["detail"]])).collect::<Vec<_>>()
+    };
+    let last = body(json!({}));
+    assert_eq!(problems(&last), [json!(["nodeNotRun", "'No' ran only after it."])]);
+    // In a loop, it can come before the next run.
+    let around = body(json!({"main": [[{"node": "Use", "type": "main", "index": 0}]]}));
+    assert_eq!(problems(&around), [json!(["missingField", null])]);
+    let mut twice = last.clone();
+    let runs = twice["data"]["resultData"]["runData"]["Use"].as_array_mut().unwrap();
+    runs.push(json!({"executionIndex": 4, "source": [{"previousNode": "Kept"}], "data": {"main": [[]]}}));
+    assert_eq!(problems(&twice), [json!(["missingField", null])]);
+}
+
+#[test]
 fn an_item_that_the_current_one_came_from_may_be_any() {
     let mails =
         |mails: Value| -> Value { mails.as_array().unwrap().iter().map(|mail| json!({"mail": mail})).collect() };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::questions::{ReferenceQuestion, RequiredNode};
 use super::row::{First, Row};
-use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, is_close, path_text};
+use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, Question, RunsView, is_close, path_text};
 
 /// With fewer items, a path that none of them has may just be rare.
 const FEW_ITEMS: u64 = 5;
@@ -12,14 +12,27 @@ const FEW_ITEMS: u64 = 5;
 /// The index of null among the kinds.
 const NULL: usize = 0;
 
-/// The problem of a node that did not run.
-pub(super) fn not_run(asked: &RequiredNode) -> Row {
-    Row {
-        detail: Some(format!("'{}' did not run.", asked.output)),
+/// The problem of a node that had not run when its items were read, if it had not.
+pub(super) fn not_run(asked: &RequiredNode, runs: &RunsView) -> Option<Row> {
+    let output = &asked.output;
+    let detail = match () {
+        () if runs.runs_of(&asked.asking) == 0 => return None,
+        () if runs.runs_of(output) == 0 => format!("'{output}' did not run."),
+        () if asked.is_later && runs.ran_before(&asked.asking, output) => format!("'{output}' ran only after it."),
+        () => return None,
+    };
+    Some(Row {
+        detail: Some(detail),
         parameter: Some(asked.parameter.clone()),
         reference: Some(asked.reference.clone()),
         ..Row::new("nodeNotRun", "error", &asked.node)
-    }
+    })
+}
+
+/// Whether the node whose items a reference reads ran only after it.
+pub(super) fn is_of_later(asked: &ReferenceQuestion, runs: &RunsView) -> bool {
+    let Question { node, of, .. } = &asked.question;
+    asked.is_of_later && matches!(of, Of::Output { node: other, .. } if runs.ran_before(node, other))
 }
 
 /// The problem of a reference, if it has one; `all` are the references that were looked up, and `received` how many items

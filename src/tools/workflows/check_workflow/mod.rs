@@ -13,8 +13,8 @@ use indexmap::IndexSet;
 use serde::Serialize;
 
 use self::compared::{CheckedNode, Hidden, compared};
-use self::findings::{finding, not_run};
-use self::questions::{Questions, ReferenceQuestion, RequiredNode, questions};
+use self::findings::{finding, is_of_later, not_run};
+use self::questions::{Questions, ReferenceQuestion, questions};
 pub(super) use self::row::Row;
 use super::change::refused;
 use super::{RanWorkflow, WorkflowLocation, workflow_that_ran};
@@ -300,10 +300,9 @@ impl Report {
         let received_by = |node: &String| received.get(receivers.get_index_of(node.as_str())?).map(|found| found.items);
         // As many as the fewest on the way.
         let received_by = |asked: &ReferenceQuestion| asked.receivers.iter().filter_map(received_by).min();
-        let of_items =
-            all.iter().zip(found).filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
-        let did_not_run = |asked: &&RequiredNode| runs.runs_of(&asked.asking) > 0 && runs.runs_of(&asked.output) == 0;
-        let of_nodes = asked.nodes.iter().filter(did_not_run).map(not_run);
+        let looked_up = all.iter().zip(found).filter(|(asked, _)| !is_of_later(asked, runs));
+        let of_items = looked_up.filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
+        let of_nodes = asked.nodes.iter().filter_map(|asked| not_run(asked, runs));
         for row in of_items.chain(of_nodes) {
             match self.rows.iter_mut().find(|known| known.statement() == row.statement()) {
                 Some(known) => known.times += 1,

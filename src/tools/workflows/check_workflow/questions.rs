@@ -38,6 +38,8 @@ pub(super) struct ReferenceQuestion {
     pub is_computed: bool,
     /// Whether only the beginning of its path is looked up: the code may have set the rest.
     pub is_set_below: bool,
+    /// Whether the node whose items it reads can only run after this one.
+    pub is_of_later: bool,
     /// The names, in the execution, of the nodes that received the current items, or what those came from.
     pub receivers: Vec<String>,
     pub question: Question,
@@ -55,6 +57,8 @@ pub(super) struct RequiredNode {
     pub asking: String,
     /// The name of the other one there.
     pub output: String,
+    /// Whether it can only run after this one.
+    pub is_later: bool,
 }
 
 /// Conditions that are about whether there is a value (`FilterOperatorType` in `packages/workflow/src/interfaces.ts`; the last
@@ -144,6 +148,7 @@ impl OfText<'_> {
             is_paired: which == Which::Item && matches!(of, Of::Output { .. }),
             is_computed: which == Which::Any,
             is_set_below: reference.received < reference.path.len(),
+            is_of_later: matches!(&reference.origin, Origin::Node { name, .. } if !self.may_follow(name)),
             receivers: self.receivers(&reference.origin),
             question: Question {
                 node: asking,
@@ -175,7 +180,14 @@ impl OfText<'_> {
             reference: self.text.text.get(name.source.start..end).unwrap_or_default().to_owned(),
             asking: self.asking()?,
             output,
+            is_later: !self.may_follow(&name.name),
         })
+    }
+
+    /// Whether items can come from this node, or it is not known that they cannot: what leads to a sub-node is not what leads
+    /// to the node that uses it.
+    fn may_follow(&self, name: &str) -> bool {
+        self.node.root.is_some() || self.node.ran_as.is_none() || (self.ways)().has(name)
     }
 
     /// The outputs of a node that a reference can read; none if that is not known.

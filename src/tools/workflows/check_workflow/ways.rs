@@ -84,6 +84,11 @@ impl Ways<'_> {
         self.sources.get(source).map_or_else(Vec::new, |source| source.all.iter().copied().collect())
     }
 
+    /// Whether a way begins at a node.
+    pub(super) fn has(&self, source: &str) -> bool {
+        self.sources.contains_key(source)
+    }
+
     /// The nodes that all items of this node have to pass after they left it, the last one first, as far as is known.
     pub(super) fn after(&self, source: &str) -> &[&str] {
         let end = self.chain.iter().position(|node| *node == source).unwrap_or(self.chain.len());
