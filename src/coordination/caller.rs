@@ -39,6 +39,9 @@ pub(super) enum Concern<'a> {
 /// The refusal for anything that belongs to another agent or project.
 const NOT_YOURS: &str = "Your token is for a different agent or project";
 
+/// The refusal for a question about all agents and projects.
+const NOT_ALL: &str = "Your token is for one agent: ask only about it or its project, with agent_id or project_id";
+
 impl Caller {
     /// The caller with a bearer token; `None` if the token is unknown or revoked, or its agent is not active.
     ///
@@ -77,6 +80,9 @@ impl Caller {
         let Some(agent) = self.agent() else {
             return Ok(());
         };
+        if concerns.iter().any(|concern| matches!(concern, Concern::Everything)) {
+            return Err(Error::refused(NOT_ALL));
+        }
         let mut own = true;
         for concern in concerns {
             own &= concern.is_of(agent, work)?;

@@ -185,9 +185,15 @@ fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
     serde_saphyr::from_str(text).map_err(|error| {
         let why =
             wrong_type::describe::<ConfigFile>(text, &error).unwrap_or_else(|| without_value(&error.without_snippet()));
+        // What programmers could do about it.
+        let why = ADVICE.iter().fold(why, |why, advice| why.replace(advice, ""));
         ConfigError(format!("The configuration cannot be used: {why}."))
     })
 }
+
+/// The parser's advice to programmers.
+const ADVICE: [&str; 2] =
+    [", set DuplicateKeyPolicy in Options if acceptable", "; use from_str_multiple or from_str_multiple_with_options"];
 
 fn timeout(ms: u64) -> Result<Duration, String> {
     match ms {

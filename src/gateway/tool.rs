@@ -62,13 +62,18 @@ impl ToolPage {
     /// Adds the tools of this page. Malformed ones are left out; of two with the same name, the first is used.
     pub(super) fn add_to(self, tools: &mut Tools) {
         for description in self.tools {
+            let name = clip(description["name"].as_str().unwrap_or("without a name"));
             match serde_json::from_value::<ToolDescription>(description) {
                 Ok(description) => {
                     let tool = Tool::new(description);
                     tools.entry(tool.name.clone()).or_insert(tool);
                 }
                 Err(error) => {
-                    tracing::warn!("a tool is left out because its description is malformed: {}", without_value(&error))
+                    tracing::warn!(
+                        tool = name,
+                        "a tool is left out, since its description is invalid: {}",
+                        without_value(&error)
+                    )
                 }
             }
         }
@@ -107,11 +112,48 @@ impl Tool {
     }
 
     fn compile(&self) -> Option<CompiledSchema> {
-        let compiled = CompiledSchema::new(&self.input_schema);
-        if compiled.is_none() {
-            tracing::warn!(tool = self.name, "input is not checked: invalid schema");
+        let whole = CompiledSchema::new(&self.input_schema);
+        if whole.is_some() {
+            return whole;
+        }
+        let mut rest = self.input_schema.clone();
+        remove_unusable_patterns(&mut rest);
+        let compiled = CompiledSchema::new(&rest).or_else(|| {
+            // The address of a dialect that is not known.
+            rest.as_object_mut()?.remove("$schema")?;
+            CompiledSchema::new(&rest)
+        });
+        match compiled {
+            Some(_) => tracing::warn!(tool = self.name, "input is checked, but not for what is unusable in the schema"),
+            None => tracing::warn!(tool = self.name, "input is not checked: invalid schema"),
         }
         compiled
+    }
+}
+
+/// Removes regular expressions that cannot be used here, such as those that look ahead: the server checks them itself.
+fn remove_unusable_patterns(schema: &mut Value) {
+    let is_unusable = |pattern: &str| regex::Regex::new(pattern).is_err();
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(remove_unusable_patterns),
+        Value::Object(members) => {
+            if members.get("pattern").and_then(Value::as_str).is_some_and(is_unusable) {
+                members.remove("pattern");
+            }
+            if let Some(Value::Object(patterns)) = members.get_mut("patternProperties") {
+                let before = patterns.len();
+                patterns.retain(|pattern, _| !is_unusable(pattern));
+                if patterns.len() < before {
+                    // A member that matched one of them is not an additional one.
+                    for rule in ["additionalProperties", "unevaluatedProperties"] {
+                        members.remove(rule);
+                    }
+                }
+            }
+            let is_value = |name: &str| matches!(name, "const" | "enum" | "default" | "examples");
+            members.iter_mut().filter(|(name, _)| !is_value(name)).for_each(|(_, part)| remove_unusable_patterns(part));
+        }
+        _ => {}
     }
 }
 
@@ -157,6 +199,27 @@ mod tests {
         assert!(message(json!({ "to": { "x": "1" } })).contains("at input.to.x: want number, but got string"));
         assert!(message(json!({ "to": {} })).contains("at input.to: missing properties 'x'"));
         assert!(message(json!([])).contains("at input: want object, but got array"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_in_a_schema_does_not_hide_the_rest() {
+        let properties =
+            json!({"n": {"type": "string", "pattern": "^(?!admin)[a-z]+$"}, "kind": {"enum": [{"pattern": "(?!"}]}});
+        for more in [json!({}), json!({"$schema": "https://example.org/dialect"})] {
+            let mut schema = json!({"properties": properties, "required": ["n"], "additionalProperties": false});
+            schema.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            let tool = tool(schema);
+            assert!(tool.check(&json!({"n": "admin", "kind": {"pattern": "(?!"}})).is_ok());
+            for wrong in
+                [json!({"bogus": true}), json!({"n": 1}), json!({"n": "a", "more": 1}), json!({"n": "a", "kind": 1})]
+            {
+                assert!(tool.check(&wrong).is_err(), "{wrong}");
+            }
+        }
+        let of_patterns =
+            json!({"patternProperties": {"^(?=x)": {}, "^y$": {"type": "number"}}, "additionalProperties": false});
+        let tool = tool(of_patterns);
+        assert!(tool.check(&json!({"x": 1, "y": 2})).is_ok() && tool.check(&json!({"y": "2"})).is_err());
     }
 
     #[test]

@@ -31,18 +31,22 @@ pub async fn watch(gateway: Arc<Gateway>, file: PathBuf, text_in_use: Vec<u8>) {
         readable = true;
         let settled = text == last_read;
         if settled && text != in_use {
-            apply(&gateway, &file, &text);
+            apply(&gateway, &file, &text, &in_use);
             in_use.clone_from(&text);
         }
         last_read = text;
     }
 }
 
-fn apply(gateway: &Gateway, file: &Path, text: &[u8]) {
+fn apply(gateway: &Gateway, file: &Path, text: &[u8], before: &[u8]) {
     match Config::from_bytes(text) {
         Ok(config) => {
             gateway.apply(&config);
-            tracing::info!(file = %file.display(), "The new configuration is in use. A changed host or port takes effect after a restart.");
+            tracing::info!(file = %file.display(), "The new configuration is in use.");
+            let has_moved = |before: Config| (before.host, before.port) != (config.host, config.port);
+            if Config::from_bytes(before).is_ok_and(has_moved) {
+                tracing::warn!("The new host or port takes effect after a restart.");
+            }
         }
         Err(error) => tracing::error!("The old configuration stays in use. {error}"),
     }

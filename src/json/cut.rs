@@ -225,3 +225,12 @@ pub(crate) fn stable_hash(text: &str) -> u16 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash >> 16) as u16 ^ hash as u16
 }
+/// Whether a JSON text has marks in place of values: something was cut when it was shown.
+pub fn is_clipped(json: &str) -> bool {
+    const OF_CONTAINERS: [&str; 3] = ["\"…{}\"", "\"…[]\"", "\"…\":\"+"];
+    let is_mark = |rest: &str| {
+        let unit = rest.trim_start_matches(|char: char| char.is_ascii_digit());
+        unit.len() < rest.len() && [" chars]", " chars #", " items]"].iter().any(|mark| unit.starts_with(mark))
+    };
+    json.split("…[+").skip(1).any(is_mark) || OF_CONTAINERS.iter().any(|mark| json.contains(mark))
+}

@@ -103,7 +103,7 @@ pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{Cursor, Element};
 pub(crate) use cut::stable_hash;
 pub use cut::{
-    CUT_NAME_CHARS, Prefix, cut_json_both, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name,
+    CUT_NAME_CHARS, Prefix, cut_json_both, cut_name, hold_name, is_clipped, is_name, quoted_name, shorten, shorten_name,
 };
 pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;

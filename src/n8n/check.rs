@@ -74,7 +74,7 @@ impl Client {
     }
 
     async fn list_one(&self, query: &[(&str, &str)]) -> Result<(), Error> {
-        let subject = "n8n's public API (is N8N_URL right, and is the API enabled?)".to_owned();
+        let subject = "Check N8N_URL, and that the API is enabled: n8n's public API was".to_owned();
         let request = Request::get(&["executions"], query, "execution:list", subject);
         match self.send_once(&request).await {
             Ok(response) => self.check_type(response.into()).await.map(drop),

@@ -243,9 +243,17 @@ impl Client {
 
     fn redirected(&self, headers: &HeaderMap) -> Error {
         let target = headers.get(LOCATION).and_then(|location| location.to_str().ok());
+        let host = self.settings().address.to_string();
+        let path = |target: &str| target.split(['?', '#']).next().unwrap_or_default().to_owned();
+        if let Some(target) = target.filter(|target| target.starts_with('/') && !target.starts_with("//")) {
+            return Error::RedirectedChange { host, target: path(target) };
+        }
         let target = target.and_then(|target| Url::parse(target).ok());
+        if let Some(target) = target.as_ref().filter(|target| target.origin().ascii_serialization() == host) {
+            return Error::RedirectedChange { host, target: target.path().to_owned() };
+        }
         Error::Redirected {
-            host: self.settings().address.to_string(),
+            host,
             target: target.map_or_else(|| "another address".to_owned(), |url| url.origin().ascii_serialization()),
         }
     }

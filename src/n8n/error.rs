@@ -85,6 +85,14 @@ pub enum Error {
         /// n8n's message or the network's error.
         cause: String,
     },
+    /// A call of a production URL without an answer: the workflow may have run.
+    #[error(
+        "n8n did not answer the call ({cause}): the workflow may have run. Look for the execution with list_executions before you try again."
+    )]
+    UnsureRun {
+        /// The network's error.
+        cause: String,
+    },
     /// No connection, on every attempt.
     #[error("n8n at {host} could not be reached ({cause}), {} in {}. Check N8N_URL and whether n8n is running.", times(*.attempts), seconds(*.after))]
     Unreachable {
@@ -103,6 +111,16 @@ pub enum Error {
         /// Where the request was sent.
         host: String,
         /// Where n8n redirected it.
+        target: String,
+    },
+    /// A redirect of a change to another path of n8n.
+    #[error(
+        "{host} redirects changes to {target}; a change is never redirected, since it could be made twice. Set N8N_URL to n8n's actual address."
+    )]
+    RedirectedChange {
+        /// Where the request was sent.
+        host: String,
+        /// The path to which n8n redirected it.
         target: String,
     },
     /// n8n did not send the first byte in time.

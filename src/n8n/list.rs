@@ -105,7 +105,7 @@ impl Client {
         ];
         let mut pairs = vec![("limit", limit.as_str())];
         pairs.extend(optional.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
-        let subject = "The list of executions (is N8N_URL right?)".to_owned();
+        let subject = "Check N8N_URL: n8n's list of executions was".to_owned();
         let request = Request::get(&["executions"], &pairs, "execution:list", subject);
         let body = self.collect(&request, LIST_BYTES, &Progress::default()).await?;
         let response = serde_json::from_slice::<Response>(&body).map_err(|_| match fault_in(&body) {

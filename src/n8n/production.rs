@@ -10,6 +10,7 @@ use futures::stream::BoxStream;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, RequestBuilder};
+use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
 use super::body::Body;
@@ -64,30 +65,47 @@ pub struct ProductionResponse {
     pub body: String,
 }
 
+/// How n8n itself refuses a call. A workflow can answer with the same status, and then it has run.
+#[derive(Deserialize)]
+struct Refusal {
+    code: u16,
+    message: String,
+}
+
 impl ProductionResponse {
-    /// Whether nothing is registered at this URL, so that no workflow ran.
+    /// Whether nothing is registered at this URL, so that no workflow ran: n8n says so in two ways
+    /// (`packages/cli/src/errors/response-errors/webhook-not-found.error.ts`).
     pub fn is_unregistered(&self) -> bool {
-        self.status == 404 && self.body.contains("not registered")
+        self.refusal().is_some_and(|message| {
+            (message.starts_with("The requested webhook \"") && message.ends_with("\" is not registered."))
+                || message.starts_with("This webhook is not registered for ")
+        })
     }
 
     /// Whether nothing is registered at this URL for the method, but something for `POST`.
     fn wants_post(&self) -> bool {
-        self.is_unregistered() && self.body.contains("Did you mean to make a POST request")
+        self.refusal().is_some_and(|message| message.ends_with("Did you mean to make a POST request?"))
+    }
+
+    fn refusal(&self) -> Option<String> {
+        let refusal = serde_json::from_str::<Refusal>(&self.body).ok().filter(|refusal| refusal.code == 404);
+        refusal.filter(|_| self.status == 404).map(|refusal| refusal.message)
     }
 }
 
 impl Client {
-    /// Makes the call once, and repeats it only while n8n says that nothing is registered at the URL. A
+    /// Makes the call once, and repeats it only while n8n says that nothing is registered at the URL, and not after `end`. A
     /// workflow can return a 404 of its own; then it has run.
     ///
     /// # Errors
-    /// [`Error::UnusablePath`] if the path would lead elsewhere, and [`Error::Unreachable`] if there was no connection; otherwise the workflow may have run: [`Error::Unsure`] if
-    /// no response came, [`Error::BrokenOff`] or [`Error::Idle`] if it is incomplete.
-    pub async fn call_production(&self, call: &ProductionCall) -> Result<ProductionResponse, Error> {
-        let started = Instant::now();
+    /// [`Error::UnusablePath`] if the path would lead elsewhere, and [`Error::Unreachable`] if there was no connection; otherwise
+    /// the workflow may have run: [`Error::UnsureRun`] if no response came, [`Error::BrokenOff`] or [`Error::Idle`] if it is
+    /// incomplete.
+    pub async fn call_production(&self, call: &ProductionCall, end: Instant) -> Result<ProductionResponse, Error> {
+        let end = end.min(Instant::now() + REGISTRATION_TIMEOUT);
         loop {
             let response = self.call_once(call).await?;
-            if !response.is_unregistered() || started.elapsed() > REGISTRATION_TIMEOUT {
+            if !response.is_unregistered() || Instant::now() + RETRY_PAUSE > end {
                 return Ok(response);
             }
             sleep(RETRY_PAUSE).await;
@@ -157,6 +175,6 @@ impl Client {
             let host = self.settings().address.to_string();
             return Error::Unreachable { host, cause: cause(error), attempts: 1, after: Duration::ZERO };
         }
-        Error::unsure(&cause(error))
+        Error::UnsureRun { cause: cause(error) }
     }
 }

@@ -28,7 +28,7 @@ const UPDATE_SCOPE: &str =
     "workflow:update (and workflow:activate for an active workflow, whose change is saved in any case)";
 
 /// What was not found if there is no API at the address.
-const LIST: &str = "The list of workflows (is N8N_URL right?)";
+const LIST: &str = "Check N8N_URL: n8n's list of workflows was";
 
 /// The longest id that is sent: n8n's own have 16 characters, imported ones at most 36.
 const MAX_ID_BYTES: usize = 1000;

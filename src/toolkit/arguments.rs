@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Argument, Kind, Parameter};
 
@@ -145,6 +145,11 @@ impl Arguments {
 fn described(kind: &Kind, value: &Value) -> String {
     match (kind, value) {
         (Kind::Secret, _) => "not a string".to_owned(),
+        (Kind::Objects | Kind::Texts, Value::Array(elements)) => {
+            let wrong = elements.iter().position(|element| !kind.allows(&json!([element])));
+            let (at, element) = wrong.and_then(|at| Some((at, elements.get(at)?))).unwrap_or((0, value));
+            format!("a list whose element {at} is {}", described(&Kind::Text, element))
+        }
         (_, Value::Array(_)) => "an array".to_owned(),
         (_, Value::Object(_)) => "an object".to_owned(),
         (Kind::Object | Kind::List | Kind::Objects, Value::String(_)) => "a string".to_owned(),

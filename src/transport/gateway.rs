@@ -53,9 +53,10 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
         .route("/openapi.json", get(openapi))
         .route("/metrics", get(metrics))
         .route_layer(middleware::from_fn_with_state(Guard::new(access), authorize));
-    Router::new()
+    let open = Router::new()
         .route("/health", get(health))
-        .merge(guarded)
+        .route_layer(middleware::from_fn_with_state(Guard::new(access), without_token));
+    open.merge(guarded)
         .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, &request, "Unknown path."))
         .method_not_allowed_fallback(async |request: Request| {
             unknown(StatusCode::METHOD_NOT_ALLOWED, &request, "This path does not support this method.")
@@ -66,6 +67,14 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
 /// Refuses requests without the token, or from a host or origin that is not allowed, before their body is read.
 async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.refusal(request.headers()) {
+        Some(refusal) => refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({}))),
+        None => next.run(request).await,
+    }
+}
+
+/// Refuses requests from a host or origin that is not allowed; the token is not required.
+async fn without_token(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    match guard.foreign(request.headers()) {
         Some(refusal) => refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({}))),
         None => next.run(request).await,
     }

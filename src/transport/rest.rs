@@ -39,6 +39,7 @@ pub(super) trait Request: DeserializeOwned {
 
 /// The body of a request.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ToolCall {
     name: String,
     #[serde(default)]
@@ -116,6 +117,10 @@ pub(super) async fn parse<T: Request>(limits: &BodyLimits, headers: &HeaderMap, 
         return Err(Error::Format("Send JSON, with content-type: application/json.".to_owned()));
     }
     let body = limits.read(headers, body).await.map_err(Error::Body)?;
+    // serde reads a structure from an array, too.
+    if body.bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|first| *first == b'[') {
+        return Err(Error::Format(format!("The body must be {}, not an array.", T::SHAPE)));
+    }
     let parsed = body.parse(async { serde_json::from_slice(&body.bytes) }).await;
     parsed.map_err(|error| Error::Format(format!("The body must be {}: {}.", T::SHAPE, without_value(&error))))
 }

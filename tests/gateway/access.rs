@@ -23,7 +23,8 @@ fn hosts_and_origins_are_checked() {
         assert_eq!(with("host", host).status, 200, "{host}");
     }
     assert_eq!(with("origin", "http://localhost:5173").status, 200);
-    for path in ["/mcp/tools", "/openapi.json", "/metrics"] {
+    for path in ["/mcp/tools", "/openapi.json", "/metrics", "/health"] {
+        assert_eq!(gateway.send("GET", path, &[("host", "evil.example")], "").code().0, 403, "{path}");
         assert_eq!(gateway.send("GET", path, &[("origin", "null")], "").code().0, 403, "{path}");
     }
 }

@@ -246,7 +246,7 @@ fn impossible_edits_are_refused_with_a_reason() {
         ("connection_create", more)
     };
     let cases = [
-        (add("n8n-nodes-base.htpRequest", json!({})), "The nearest are 'n8n-nodes-base.httpRequest'"),
+        (add("n8n-nodes-base.htpRequest", json!({})), "Nearest: 'n8n-nodes-base.httpRequest'"),
         (add("n8n-nodes-base.code", json!({"name": "A"})), "there is already a node 'A'"),
         (add("n8n-nodes-base.code", json!({"position": {"x": "left"}})), "two numbers, x and y"),
         (connect("A", "A", json!("main")), "'A' cannot be connected to itself"),
@@ -486,7 +486,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
                 let mut client = McpClient::start_with("http://127.0.0.1:9", &arguments);
                 for at in 0..EACH {
                     let name = format!("node {writer} {at}");
-                    let add = json!({"workflowId": "shared.json", "nodeType": "my.node", "name": name});
+                    let add = json!({"workflowId": "shared.json", "nodeType": "n8n-nodes-my.node", "name": name});
                     client.call("node_add", add).unwrap();
                 }
             })
@@ -511,13 +511,13 @@ fn a_killed_writer_leaves_a_complete_file_and_no_lock() {
         let mut client = McpClient::start_with("http://127.0.0.1:9", &arguments);
         for at in 0..5 {
             let name = format!("node {round} {at}");
-            client.call("node_add", json!({"workflowId": "shared.json", "nodeType": "my.node", "name": name})).unwrap();
+            client.call("node_add", json!({"workflowId": "shared.json", "nodeType": "n8n-nodes-my.node", "name": name})).unwrap();
             acknowledged += 1;
         }
         // One more call is under way when the process is killed, at a different moment each time.
         client.begin(
             "node_add",
-            json!({"workflowId": "shared.json", "nodeType": "my.node", "name": format!("last {round}")}),
+            json!({"workflowId": "shared.json", "nodeType": "n8n-nodes-my.node", "name": format!("last {round}")}),
         );
         std::thread::sleep(Duration::from_micros(150 * round));
         drop(client);
@@ -570,6 +570,107 @@ fn a_workflow_that_answers_404_itself_has_run_once() {
 }
 
 #[test]
+fn only_what_n8n_itself_says_makes_a_call_again() {
+    let of_workflow = r#"{"message":"customer is not registered"}"#;
+    let of_n8n = r#"{"code":404,"message":"The requested webhook \"PUT p\" is not registered.","hint":"h"}"#;
+    for (body, is_repeated) in [(of_workflow, false), (of_n8n, true)] {
+        let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counted = calls.clone();
+        let n8n = callable(move |request| match request.path.as_str() {
+            "/webhook/p" => {
+                counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                Reply::json(404, body)
+            }
+            _ => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
+        });
+        let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+        // Also if the time is up first.
+        let refused = client.call("test_workflow", json!({"workflowId": "w", "timeout": 1200})).unwrap_err();
+        assert!(refused.contains("Nothing answers at the workflow's URL (404)"), "{refused}");
+        assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst) > 1, is_repeated, "{body}");
+    }
+}
+
+#[test]
+fn a_form_takes_only_its_own_fields() {
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
+        {"id": "1", "name": "Form", "type": "n8n-nodes-base.formTrigger", "typeVersion": 2.2, "position": [0, 0], "webhookId": "h",
+         "parameters": {"formFields": {"values": [{"fieldLabel": "Name", "requiredField": true}]}}}]}));
+    let n8n = Server::start(move |request| {
+        assert!(!request.path.starts_with("/form"), "nothing is submitted");
+        store.answer(request).unwrap_or_else(|| Reply::json(200, r#"{"data":[],"nextCursor":null}"#))
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let refused = client.call("test_workflow", json!({"workflowId": "w", "testData": {"Nme": "x"}})).unwrap_err();
+    assert_eq!(refused, "Argument 'testData' has 'Nme', which is no field of the form. Its fields are 'Name'.");
+}
+
+#[test]
+fn a_node_that_keeps_its_type_keeps_its_parameters() {
+    let mut harness = harness();
+    harness.call("workflow_create", json!({"name": "w"}));
+    let url = json!({"url": "https://example.com", "method": "POST"});
+    let add = json!({"workflowId": "w.json", "nodeType": "n8n-nodes-base.httpRequest", "name": "A", "parameters": url});
+    harness.call("node_add", add);
+    let mut replace = |more: Value| {
+        let mut arguments = json!({"workflowId": "w.json", "targetNodeId": "A"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        harness.call("node_replace", arguments);
+        harness.file("w.json")["nodes"][0]["parameters"].clone()
+    };
+    assert_eq!(replace(json!({"newNodeType": "n8n-nodes-base.httpRequest"})), url);
+    assert_eq!(replace(json!({"newNodeType": "n8n-nodes-base.httpRequest", "parameters": {}})), json!({}));
+    replace(json!({"newNodeType": "n8n-nodes-base.httpRequest", "parameters": url}));
+    assert_eq!(replace(json!({"newNodeType": "n8n-nodes-base.code"})), json!({}));
+}
+
+#[test]
+fn what_is_from_a_clipped_answer_is_not_written() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let whole = json!({"id": "w", "name": "W", "connections": {}, "settings": {}, "nodes": [
+        {"id": "1", "name": "A", "type": "n8n-nodes-base.code", "typeVersion": 2, "position": [0, 0], "parameters": {"jsCode": "return []"}}]});
+    store.put(whole.clone());
+    let mut harness = harness_with(&store, &["--toolsets", "builder,workflows"]);
+    harness.call("workflow_create", json!({"name": "w"}));
+    let clipped = json!({"jsCode": "retu…[+1906 chars]"});
+    let nodes = json!([{"id": "1", "name": "A", "type": "n8n-nodes-base.code", "typeVersion": 2, "position": [0, 0], "parameters": clipped}]);
+    let file = json!({"name": "F", "nodes": nodes, "connections": {}}).to_string();
+    std::fs::write(harness.root.path().join("clipped.json"), file).unwrap();
+    let set = json!([{"type": "setNodeParameter", "nodeName": "A", "path": "jsCode", "value": clipped["jsCode"]}]);
+    for (tool, arguments) in [
+        ("update_workflow", json!({"id": "w", "nodes": nodes})),
+        ("create_workflow", json!({"name": "N", "nodes": nodes, "connections": {}})),
+        ("create_workflow_from_file", json!({"filePath": "clipped.json"})),
+        ("replace_workflow_from_file", json!({"id": "w", "filePath": "clipped.json"})),
+        ("edit_workflow", json!({"workflowId": "w", "operations": set})),
+        ("node_add", json!({"workflowId": "w.json", "nodeType": "n8n-nodes-base.code", "parameters": clipped})),
+        (
+            "node_replace",
+            json!({"workflowId": "w", "targetNodeId": "A", "newNodeType": "n8n-nodes-base.code", "parameters": clipped}),
+        ),
+    ] {
+        let refused = harness.refused(tool, arguments);
+        assert!(refused.contains("clipped answer"), "{tool}: {refused}");
+    }
+    assert_eq!(store.get("w").unwrap()["nodes"], whole["nodes"]);
+}
+
+#[test]
+fn types_of_other_packages_are_taken_but_no_slips() {
+    let mut harness = harness();
+    harness.call("workflow_create", json!({"name": "w"}));
+    let add = |node_type: &str| json!({"workflowId": "w.json", "nodeType": node_type});
+    for slip in ["n8n-nodes-bse.httpRequest", "n8n-node-base.httpRequest", "foo.bar", ".", "n8n-nodes-base."] {
+        let refused = harness.refused("node_add", add(slip));
+        assert!(refused.contains(&format!("n8n has no node type '{slip}'")), "{refused}");
+    }
+    for other in ["n8n-nodes-bash.run", "@acme/n8n-nodes-x.y", "CUSTOM.mine"] {
+        assert_eq!(harness.call("node_add", add(other))["success"], true);
+    }
+}
+
+#[test]
 fn a_webhook_that_requires_authentication_is_reported() {
     let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
@@ -607,7 +708,7 @@ fn two_processes_edit_one_workflow_in_n8n_and_lose_nothing() {
             std::thread::spawn(move || {
                 let mut client = McpClient::start_with(&url, &["--toolsets", "builder", "--catalogue", "/nowhere"]);
                 for at in 0..15 {
-                    let add = json!({"workflowId": "w", "nodeType": "my.node", "name": format!("{writer} {at}")});
+                    let add = json!({"workflowId": "w", "nodeType": "n8n-nodes-my.node", "name": format!("{writer} {at}")});
                     client.call("node_add", add).unwrap();
                 }
             })
@@ -631,7 +732,7 @@ fn links_and_pipes_do_not_lead_outside() {
     link(&outside.path().join("pwned"), ".v.json.n8n-lens.tmp");
     assert!(Command::new("mkfifo").arg(root.join("pipe.json")).status().unwrap().success());
     assert_eq!(harness.call("workflow_list", json!({}))["total"], 1);
-    harness.call("node_add", json!({"workflowId": "v.json", "nodeType": "my.node"}));
+    harness.call("node_add", json!({"workflowId": "v.json", "nodeType": "n8n-nodes-my.node"}));
     assert!(!outside.path().join("pwned").exists() && !root.join("v.json").is_symlink());
     let refused = harness.refused("workflow_save", json!({"workflowId": "v.json", "filePath": "pipe.json"}));
     assert!(refused.contains("is not a file"), "{refused}");
@@ -645,7 +746,7 @@ fn links_and_pipes_do_not_lead_outside() {
 fn malformed_connections_are_repaired_or_refused() {
     let mut harness = harness();
     let root = harness.root.path().to_owned();
-    let node = |name: &str| json!({"id": name, "name": name, "type": "my.node", "typeVersion": 1, "position": [0, 0], "parameters": {}});
+    let node = |name: &str| json!({"id": name, "name": name, "type": "n8n-nodes-my.node", "typeVersion": 1, "position": [0, 0], "parameters": {}});
     for odd in [json!({"A": null}), json!({"A": []}), json!({"A": {"main": null}}), json!({"A": {"main": [null]}})] {
         let workflow = json!({"name": "odd", "nodes": [node("A"), node("B")], "connections": odd});
         std::fs::write(root.join("odd.json"), workflow.to_string()).unwrap();
@@ -666,10 +767,10 @@ fn a_completed_edit_is_never_answered_with_an_error() {
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
     let text = format!(r#"{{"name":"deep","nodes":[],"connections":{{}},"custom":{deep}}}"#);
     std::fs::write(harness.root.path().join("deep.json"), text).unwrap();
-    let added = harness.call("node_add", json!({"workflowId": "deep.json", "nodeType": "my.node"}));
+    let added = harness.call("node_add", json!({"workflowId": "deep.json", "nodeType": "n8n-nodes-my.node"}));
     assert_eq!((&added["success"], &added["truncated"]), (&json!(true), &json!(true)));
     let written = std::fs::read_to_string(harness.root.path().join("deep.json")).unwrap();
-    assert!(written.contains("my.node") && written.contains(&"[".repeat(100)));
+    assert!(written.contains("n8n-nodes-my.node") && written.contains(&"[".repeat(100)));
 }
 
 #[test]
@@ -679,7 +780,7 @@ fn a_new_workflow_is_shown_as_n8n_stored_it() {
     let made =
         harness.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));
     assert_eq!(made["workflowData"]["active"], false);
-    assert_eq!(made["note"], "n8n does not accept description, active for a new workflow; it was left out.");
+    assert_eq!(made["note"], "Left out, since n8n does not accept it for a new workflow: description, active.");
     let long = harness.call("workflow_create", json!({"name": "日".repeat(128)}));
     assert!(long["workflowId"].as_str().unwrap().ends_with(".json"));
     for at in 0..101 {
@@ -699,7 +800,7 @@ fn a_display_name_is_a_node_type_if_only_one_type_has_it() {
     let replace = json!({"workflowId": id, "targetNodeId": "Code", "newNodeType": "Slack"});
     assert_eq!(harness.call("node_replace", replace)["workflowData"]["nodes"][1]["type"], "n8n-nodes-base.slack");
     let unknown = harness.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Reqest"}));
-    assert!(unknown.contains("The nearest are 'n8n-nodes-base.httpRequest'"), "{unknown}");
+    assert!(unknown.contains("Nearest: 'n8n-nodes-base.httpRequest'"), "{unknown}");
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("twice.json");
@@ -726,7 +827,7 @@ fn outputs_are_found_by_name_without_a_catalogue() {
     let nodes = [
         node("Route", "n8n-nodes-base.switch", 3.2, rules),
         node("Large?", "n8n-nodes-base.if", 2.2, json!({})),
-        node("End", "my.node", 1.0, json!({})),
+        node("End", "n8n-nodes-my.node", 1.0, json!({})),
     ];
     let workflow = json!({"name": "s", "nodes": nodes, "connections": {}});
     std::fs::write(harness.root.path().join("s.json"), workflow.to_string()).unwrap();

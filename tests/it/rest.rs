@@ -68,6 +68,9 @@ fn every_error_has_its_code() {
     is(&execute(&server, r#"{"name":"no_such_tool"}"#), 404, "TOOL_NOT_FOUND", "Available: list_executions");
     is(&execute(&server, "{"), 400, "INVALID_REQUEST_FORMAT", "The body must be");
     is(&execute(&server, "[]"), 400, "INVALID_REQUEST_FORMAT", "The body must be");
+    is(&execute(&server, r#"["list_workflows", {}]"#), 400, "INVALID_REQUEST_FORMAT", "not an array");
+    let other = r#"{"name":"list_workflows","arguments":{"active":true}}"#;
+    is(&execute(&server, other), 400, "INVALID_REQUEST_FORMAT", "unknown field");
     is(&execute(&server, r#"{"parameters":{}}"#), 400, "INVALID_REQUEST_FORMAT", "name");
     is(&execute(&server, r#"{"name":"get_workflow","parameters":[]}"#), 400, "INVALID_REQUEST_FORMAT", "map");
     let missing = execute(&server, r#"{"name":"get_workflow"}"#);

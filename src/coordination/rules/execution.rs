@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::coordination::secret;
-use crate::coordination::store::{Entity, Event, Execution, ExecutionStatus, Session, StoreError, Work};
+use crate::coordination::store::{Entity, Event, Execution, ExecutionStatus, Session, StoreError, Time, Work};
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +50,10 @@ pub(crate) fn end(
         Ending::Exit(code) => (ExecutionStatus::Failed, Some(code), None),
         Ending::ByServer(why) => (ExecutionStatus::Error, None, Some(why)),
     };
-    let duration_seconds = Some(now.seconds_since(running.started_at));
-    finish(work, session, Execution { status, exit_code, duration_seconds, ..running }, why).map(drop)
+    // Nothing ran after the session expired, however late the server notices.
+    let end = if why.is_some() { now.min(session.expires_at) } else { now };
+    let duration_seconds = Some(end.seconds_since(running.started_at));
+    finish(work, session, Execution { status, exit_code, duration_seconds, ..running }, end, why).map(drop)
 }
 
 /// Ends a running execution of a session with the exit code, duration and log file that its agent reported.
@@ -71,17 +73,19 @@ pub(crate) fn end_as_reported(
         log_file_path: Some(log_file_path.to_owned()),
         ..running
     };
-    finish(work, session, ended, None)
+    let now = work.now();
+    finish(work, session, ended, now, None)
 }
 
 fn finish(
     work: &mut Work<'_>,
     session: &Session,
     ended: Execution,
+    end: Time,
     why: Option<&str>,
 ) -> Result<Execution, StoreError> {
     // The clock may have been set back: no execution ends before it started.
-    let ended = Execution { completed_at: Some(work.now().max(ended.started_at)), ..ended };
+    let ended = Execution { completed_at: Some(end.max(ended.started_at)), ..ended };
     work.end_execution(&ended, why)?;
     let after = json!({"status": ended.status, "exit_code": ended.exit_code});
     record(

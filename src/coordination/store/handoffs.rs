@@ -51,11 +51,13 @@ impl Work<'_> {
     }
 
     /// Handoffs of open tasks that have not been accepted, oldest first. For an agent: those addressed to it,
-    /// and the unaddressed ones of its projects that it did not create itself.
+    /// and the unaddressed ones of its projects that it did not create itself, unless their task now belongs to another agent.
     pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, StoreError> {
         self.sql.select(
             "WHERE accepted_at IS NULL AND EXISTS (SELECT 1 FROM tasks t
-                WHERE t.id = handoffs.task_id AND t.status NOT IN ('done', 'cancelled')) AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
+                WHERE t.id = handoffs.task_id AND t.status NOT IN ('done', 'cancelled')
+                AND (CAST(?1 AS TEXT) IS NULL OR t.assignee_id IS NULL OR t.assignee_id = ?1
+                OR (to_agent_id IS NULL AND t.assignee_id = from_agent_id))) AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
                 OR (to_agent_id IS NULL AND from_agent_id <> ?1 AND EXISTS (SELECT 1 FROM tasks t
                     JOIN project_agents m ON m.project_id = t.project_id AND m.unassigned_at IS NULL
                     WHERE t.id = handoffs.task_id AND m.agent_id = ?1))) ORDER BY seq",

@@ -48,13 +48,16 @@ impl Rule for AcceptHandoff {
             return Err(Error::refused("Handoff already accepted"));
         }
         let task = task::find(work, &handoff.task_id)?;
-        let moves = handoff.to_agent_id.is_none();
+        let is_addressed = handoff.to_agent_id.is_some();
+        let assignee = task.assignee_id.as_ref();
+        // The task may have been assigned to another agent since the handoff was created.
+        let may_have = |other: &String| other == agent || (!is_addressed && *other == handoff.from_agent_id);
+        if let Some(other) = assignee.filter(|other| !may_have(other)) {
+            return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
+        }
+        // With an addressed handoff, the task moved when that was created, and may have lost its agent again.
+        let moves = !is_addressed || (assignee.is_none() && task::require_open(&task).is_ok());
         if moves {
-            // The task may have been assigned to a third agent since the handoff was created.
-            let (from, assignee) = (&handoff.from_agent_id, task.assignee_id.as_ref());
-            if let Some(other) = assignee.filter(|assignee| ![from, agent].contains(assignee)) {
-                return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
-            }
             task::require_open(&task)?;
             task::require_active(work, agent)?;
         }

@@ -56,17 +56,19 @@ impl Rule for ReportCompleted {
         let Some(task) = reported_task(work, &session)? else {
             return Err(Error::RefusedInSession("No in_progress task found for this agent"));
         };
-        let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
-        // If the task was handed over, this agent's part is complete whatever the result.
+        let has_moved = task.assignee_id.as_ref() != Some(&session.agent_id);
+        let handoff = if has_moved { work.latest_handoff(&task.id)? } else { None };
+        // If it handed the task over, this agent's part is complete whatever the result.
+        let handed_over = handoff.is_some_and(|handoff| handoff.from_agent_id == session.agent_id);
         let (status, exit_code) = match result {
             Outcome::Success => (TaskStatus::Done, 0),
-            Outcome::Failed | Outcome::Blocked => (TaskStatus::Blocked, i64::from(is_mine)),
+            Outcome::Failed | Outcome::Blocked => (TaskStatus::Blocked, i64::from(!handed_over)),
         };
         if task.is_for(&session.agent_id) {
             task::move_to(work, &task, status, (&session).into())?;
         }
         if summary.is_some() || next_steps.is_some() {
-            let blockers = summary.clone().filter(|_| *result == Outcome::Blocked && is_mine);
+            let blockers = summary.clone().filter(|_| *result == Outcome::Blocked && !has_moved);
             let note = Note { progress: summary.clone(), blockers, next_steps: next_steps.clone(), ..Note::default() };
             task::save_note(work, &task, note, (&session).into())?;
         }
@@ -94,8 +96,8 @@ fn reported_task(work: &mut Work<'_>, session: &Session) -> Result<Option<Task>,
         Some(task) => work.task(task)?,
         None => None,
     };
-    let was_handed_over = |task: &Task| task.assignee_id.as_ref() != Some(&session.agent_id);
-    let can_be_reported = |task: &Task| was_handed_over(task) || matches!(task.status, InProgress | Done | Blocked);
+    let has_moved = |task: &Task| task.assignee_id.as_ref() != Some(&session.agent_id);
+    let can_be_reported = |task: &Task| has_moved(task) || matches!(task.status, InProgress | Done | Blocked);
     match &session.task_id {
         Some(_) => Ok(bound.filter(can_be_reported)),
         None => Ok(work.tasks_in_progress(&session.agent_id, &session.project_id)?.into_iter().next()),

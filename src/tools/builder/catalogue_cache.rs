@@ -55,7 +55,7 @@ impl CatalogueCache {
     pub(in crate::tools) fn node_type(&self, wanted: &str) -> Result<String, Error> {
         let shown = shorten(wanted, CUT_NAME_CHARS);
         let Some(catalogue) = self.catalogue()? else {
-            return if wanted.contains('.') {
+            return if parts(wanted).is_some() {
                 Ok(wanted.to_owned())
             } else {
                 Err(Error::arguments(format!(
@@ -66,10 +66,10 @@ impl CatalogueCache {
         let found = catalogue.find(wanted).map_or_else(|| catalogue.with_display_name(wanted), |found| vec![found]);
         match found.as_slice() {
             [known] => Ok(known.node_type.clone()),
-            [] if is_community(wanted) => Ok(wanted.to_owned()),
+            [] if is_community(wanted) && !is_slip(wanted, &catalogue) => Ok(wanted.to_owned()),
             [] => {
                 let nearest = quoted(catalogue.nearest(wanted, MAX_PROPOSED));
-                let nearest = if nearest.is_empty() { nearest } else { format!(" The nearest are {nearest}.") };
+                let nearest = if nearest.is_empty() { nearest } else { format!(" Nearest: {nearest}.") };
                 Err(Error::arguments(format!(
                     "n8n has no node type '{shown}'.{nearest} node_search finds types by what they do."
                 )))
@@ -82,8 +82,25 @@ impl CatalogueCache {
     }
 }
 
+/// The package and the name of a full node type.
+fn parts(node_type: &str) -> Option<(&str, &str)> {
+    node_type.rsplit_once('.').filter(|(package, name)| !package.is_empty() && !name.is_empty())
+}
+
+/// Whether it is of a package that n8n can install (`n8n-nodes-…`, also in a scope), or of a folder of custom nodes.
 fn is_community(node_type: &str) -> bool {
-    node_type.contains('.') && !PACKAGES.iter().any(|package| node_type.starts_with(package))
+    let Some((package, _)) = parts(node_type) else { return false };
+    let name = package.rsplit('/').next().unwrap_or(package);
+    let is_own = PACKAGES.iter().any(|own| own.trim_end_matches('.') == package);
+    package == "CUSTOM" || (name.starts_with("n8n-nodes-") && !is_own)
+}
+
+/// Whether n8n has the type in a package that is almost called the same.
+fn is_slip(node_type: &str, catalogue: &Catalogue) -> bool {
+    const SLIPS: usize = 2;
+    let Some((package, name)) = parts(node_type) else { return false };
+    let is_near = |own: &str| strsim::damerau_levenshtein(package, own.trim_end_matches('.')) <= SLIPS;
+    PACKAGES.iter().any(|own| is_near(own) && catalogue.find(&format!("{own}{name}")).is_some())
 }
 
 fn quoted(names: Vec<&str>) -> String {

@@ -16,7 +16,10 @@ pub mod workflow_save;
 
 pub use catalogue_cache::CatalogueCache;
 
-use super::Toolset;
+use serde_json::{Map, Value};
+
+use super::{Error, Toolset};
+use crate::json::is_clipped;
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {
@@ -51,4 +54,14 @@ pub static TOOLSET: Toolset = Toolset {
 const WORKFLOW_ID: &str =
     "A workflow file (a path, or a name ending in .json), an id in n8n, or the mem-… id of workflow_create.";
 const NODE_TYPE: &str = "The full type, as node_search returns it, or a display name such as Code.";
-const PARAMETERS: &str = "The node's parameters.";
+
+/// The parameters of a call, which must not be from a clipped answer.
+fn whole(parameters: Map<String, Value>) -> Result<Map<String, Value>, Error> {
+    if is_clipped(&Value::Object(parameters.clone()).to_string()) {
+        return Err(Error::argument(
+            "parameters",
+            "are from a clipped answer and not complete. Change a part of them with edit_workflow.",
+        ));
+    }
+    Ok(parameters)
+}

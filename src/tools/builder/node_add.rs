@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::answer::with_workflow;
-use super::{NODE_TYPE, PARAMETERS, WORKFLOW_ID};
+use super::{NODE_TYPE, WORKFLOW_ID, whole};
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Flag, Object, Text, arguments};
 use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
@@ -30,7 +30,7 @@ arguments! {
         workflow_id: Text = WORKFLOW_ID,
         node_type: Text = NODE_TYPE,
         position: Option<Object> = "{x, y}.",
-        parameters: Option<Object> = PARAMETERS,
+        parameters: Option<Object> = "The node's parameters.",
         name: Option<Text> = "A name that no other node has.",
         publish: Option<Flag> = PUBLISH,
     }
@@ -47,7 +47,7 @@ impl ToolCall for NodeAdd {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let location = WorkflowLocation::of(&self.workflow_id);
         let position = self.position.map(point).transpose()?;
-        let parameters = self.parameters.unwrap_or_default();
+        let parameters = whole(self.parameters.unwrap_or_default())?;
         let node_type = context.catalogue.node_type(&self.node_type)?;
         let catalogue = context.catalogue.catalogue()?;
         let node = NewNode { node_type, name: self.name, position, parameters, ..NewNode::default() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::{NODE_TYPE, PARAMETERS, WORKFLOW_ID};
+use super::{NODE_TYPE, WORKFLOW_ID, whole};
 use crate::n8n::Progress;
 use crate::toolkit::{Amount, Effect, Flag, Object, Text, arguments};
 use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
@@ -35,7 +35,7 @@ arguments! {
         workflow_id: Text = WORKFLOW_ID,
         target_node_id: Text = "The node, by id or name.",
         new_node_type: Text = NODE_TYPE,
-        parameters: Option<Object> = PARAMETERS,
+        parameters: Option<Object> = "Default: unchanged if the node keeps its type, else none.",
         type_version: Option<Amount> = "Default: unchanged if the node keeps its type, else the newest.",
         publish: Option<Flag> = PUBLISH,
     }
@@ -59,7 +59,7 @@ struct Report {
 impl ToolCall for NodeReplace {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let location = WorkflowLocation::of(&self.workflow_id);
-        let parameters = self.parameters.unwrap_or_default();
+        let parameters = self.parameters.map(whole).transpose()?;
         let node_type = context.catalogue.node_type(&self.new_node_type)?;
         let catalogue = context.catalogue.catalogue()?;
         let replacement = Replacement { node_type, version: self.type_version, parameters };

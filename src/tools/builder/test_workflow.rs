@@ -37,6 +37,9 @@ const MAX_LISTED: u64 = 50;
 /// Lines of the log.
 const MAX_LINES: usize = 200;
 
+/// The most characters of the label of a form's field in an error.
+const LABEL_CHARS: usize = 60;
+
 /// The most characters of n8n's own answer in an error.
 const ANSWER_CHARS: usize = 300;
 
@@ -91,7 +94,8 @@ impl ToolCall for TestWorkflow {
         let trigger = trigger(&document)?;
         let data = self.test_data.unwrap_or_default();
         let before = new_ids(context.n8n()?, &id, None, None).await?.last().copied();
-        let called = timeout_at(end, context.n8n()?.call_production(&production_call(&trigger, &data))).await;
+        let call = production_call(&trigger, &data)?;
+        let called = timeout_at(end, context.n8n()?.call_production(&call, end)).await;
         let Ok(answer) = called else {
             // It still runs or waits: report what it has done so far.
             return outcome(&context, wait_for(context.n8n()?, &id, before, end).await?, &progress).await;
@@ -123,8 +127,8 @@ fn trigger(document: &Document) -> Result<Trigger, Error> {
     };
     let Some(trigger) = triggers.callable else {
         return Err(Error::FailedPrecondition(format!(
-            "n8n's public API cannot start this workflow: {types}, and only a webhook, a form or a chat can be \
-             called. Run it in n8n's editor and read the execution with list_executions, or add a webhook."
+            "n8n's public API cannot start this workflow: {types}, and only a webhook with a path, a form or a public chat \
+             can be called. Run it in n8n's editor and read the execution with list_executions, or add a webhook."
         )));
     };
     if !document.is_active() {
@@ -136,11 +140,13 @@ fn trigger(document: &Document) -> Result<Trigger, Error> {
     Ok(trigger)
 }
 
-fn production_call(trigger: &Trigger, data: &Map<String, Value>) -> ProductionCall {
+/// # Errors
+/// [`Error::Arguments`] if the data has a field that the form lacks.
+fn production_call(trigger: &Trigger, data: &Map<String, Value>) -> Result<ProductionCall, Error> {
     let split = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
     let below = |first: &str, path: &str| [vec![first.to_owned()], split(path)].concat();
     let json_body = |value: Value| Some(("application/json".to_owned(), value.to_string()));
-    match trigger {
+    Ok(match trigger {
         Trigger::Webhook { method, path } if matches!(method.as_str(), "GET" | "HEAD" | "DELETE") => ProductionCall {
             method: method.clone(),
             segments: below("webhook", path),
@@ -168,20 +174,26 @@ fn production_call(trigger: &Trigger, data: &Map<String, Value>) -> ProductionCa
             method: "POST".to_owned(),
             segments: below("form", path),
             query: Vec::new(),
-            body: Some(form(fields, data)),
+            body: Some(form(fields, data)?),
         },
-    }
+    })
 }
 
 /// n8n's forms name their fields `field-0`, `field-1`, … in the order of the form.
-fn form(fields: &[String], data: &Map<String, Value>) -> (String, String) {
+fn form(fields: &[String], data: &Map<String, Value>) -> Result<(String, String), Error> {
+    if let Some(unknown) = data.keys().find(|name| !fields.contains(name)) {
+        let known = fields.iter().map(|field| format!("'{}'", shorten(field, LABEL_CHARS))).collect::<Vec<_>>();
+        let unknown = shorten(unknown, LABEL_CHARS);
+        let problem = format!("has '{unknown}', which is no field of the form. Its fields are {}.", known.join(", "));
+        return Err(Error::argument("testData", &problem));
+    }
     let boundary = format!("n8n-lens-{}", uuid::Uuid::new_v4());
     let part = |(at, label): (usize, &String)| {
         let value = data.get(label).map(plain_text).unwrap_or_default();
         format!("--{boundary}\r\nContent-Disposition: form-data; name=\"field-{at}\"\r\n\r\n{value}\r\n")
     };
     let parts: String = fields.iter().enumerate().map(part).collect();
-    (format!("multipart/form-data; boundary={boundary}"), format!("{parts}--{boundary}--\r\n"))
+    Ok((format!("multipart/form-data; boundary={boundary}"), format!("{parts}--{boundary}--\r\n")))
 }
 
 fn plain_text(value: &Value) -> String {
@@ -283,8 +295,12 @@ impl Answer {
 
     /// The answer about a call that n8n answered without saving an execution.
     fn unsaved(status: u16) -> Self {
+        let (which, setting) = match status {
+            400.. => ("failed", "saveDataErrorExecution"),
+            _ => ("successful", "saveDataSuccessExecution"),
+        };
         let note = format!(
-            "n8n answered {status} and saved no execution: the workflow's settings might not save successful ones (saveDataSuccessExecution)."
+            "n8n answered {status} and saved no execution: the workflow's settings might not save {which} ones ({setting})."
         );
         Self { note: Some(note), ..Self::without_data("unknown") }
     }

@@ -62,7 +62,7 @@ impl ToolCall for WorkflowCreate {
             }
         };
         let note = (!created.left_out.is_empty()).then(|| {
-            format!("n8n does not accept {} for a new workflow; it was left out.", created.left_out.join(", "))
+            format!("Left out, since n8n does not accept it for a new workflow: {}.", created.left_out.join(", "))
         });
         Ok(with_workflow(&Answer { workflow_id: created.id }, note.as_deref(), &created.document))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::WORKFLOW_ID;
+use crate::json::is_clipped;
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Object, Text, arguments};
 use crate::tools::workflows::{WorkflowLocation, refused};
@@ -48,20 +49,11 @@ impl ToolCall for WorkflowSave {
 
 /// Refuses a workflow from a clipped answer, which holds marks in place of values.
 fn complete(document: Document) -> Result<Document, Error> {
-    let text = document.text();
-    if text.split("…[+").skip(1).any(is_mark)
-        || ["\"…{}\"", "\"…[]\"", "\"…\":\"+"].iter().any(|mark| text.contains(mark))
-    {
+    if is_clipped(&document.text()) {
         return Err(Error::argument(
             "workflowData",
             "is from a clipped answer and not complete. Leave it out to save the workflow named by workflowId.",
         ));
     }
     Ok(document)
-}
-
-/// Whether the text begins with `123 chars]` or `123 items]`.
-fn is_mark(rest: &str) -> bool {
-    let unit = rest.trim_start_matches(|char: char| char.is_ascii_digit());
-    unit.len() < rest.len() && (unit.starts_with(" chars]") || unit.starts_with(" items]"))
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Outcome, Publishing, raw};
 use crate::blocking::blocking;
-use crate::json::{Projection, cut_name, shorten};
+use crate::json::{Projection, cut_name, is_clipped, shorten};
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
 use crate::toolkit::{Locale, nearest};
@@ -67,6 +67,11 @@ impl Writing<'_> {
     /// [`Error::Argument`] if it is not a workflow, or if the caller gave a key that n8n does not know;
     /// [`Error::N8n`] if n8n refuses it or does not confirm it.
     pub(in crate::tools) async fn send(mut self) -> Result<Written, Error> {
+        if is_clipped(&Value::Object(self.given.clone()).to_string()) {
+            return Err(Error::arguments(
+                "These arguments are from a clipped answer and not complete. Change parts of the workflow with edit_workflow.",
+            ));
+        }
         let change = match self.target {
             Target::New => Change::Create,
             Target::Existing { .. } => Change::Replace,
@@ -239,8 +244,15 @@ pub(super) async fn read_file(context: &Context, path: String) -> Result<Documen
     let files = context.files.clone();
     blocking(move || {
         let text = files.read(&path)?;
+        let path = shorten(&path, 300);
         let document = Document::parse(&text).and_then(|document| document.check().map(|()| document));
-        document.map_err(|error| refused(&format!("File '{}' cannot be used", shorten(&path, 300)), &error))
+        let document = document.map_err(|error| refused(&format!("File '{path}' cannot be used"), &error))?;
+        if is_clipped(&document.text()) {
+            return Err(Error::arguments(format!(
+                "File '{path}' holds a clipped answer, which is not complete. Save the workflow with workflow_save."
+            )));
+        }
+        Ok(document)
     })
     .await
 }

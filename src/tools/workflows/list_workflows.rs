@@ -75,7 +75,22 @@ impl PageRequest {
     fn new(asked: ListWorkflows) -> Result<Self, Error> {
         let ListWorkflows { active, tags, name, limit, offset, cursor, raw } = asked;
         match cursor {
-            Some(cursor) => cursor::decode::<Self>(&cursor)?.checked(),
+            Some(cursor) => {
+                let page = cursor::decode::<Self>(&cursor)?.checked()?;
+                let tags = tags.map(|tags| joined(&tags)).transpose()?;
+                let is_other = active.is_some_and(|active| page.active != Some(active))
+                    || tags.is_some_and(|tags| page.tags != tags)
+                    || name.is_some_and(|name| page.name != Some(name))
+                    || raw.is_some_and(|raw| page.raw != raw)
+                    || offset > 0;
+                if is_other {
+                    return Err(Error::argument(
+                        "cursor",
+                        "already says which workflows are listed. Pass it without other arguments.",
+                    ));
+                }
+                Ok(page)
+            }
             None => {
                 let tags = joined(&tags.unwrap_or_default())?;
                 Self { active, tags, name, limit, offset, raw: raw.unwrap_or(false) }.checked()

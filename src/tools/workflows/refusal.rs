@@ -12,6 +12,7 @@ pub(in crate::tools) fn refused(error: &workflow::Error) -> Error {
         workflow::Error::Operation { number, name, error } => {
             Error::arguments(format!("Operation {number} ({name}): {}. Nothing was changed.", no_node(error)))
         }
+        workflow::Error::NotWorkflow(why) => Error::arguments(format!("The workflow cannot be used: {why}.")),
         error => Error::arguments(format!("This edit is not possible: {error}.")),
     }
 }

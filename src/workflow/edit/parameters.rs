@@ -173,7 +173,7 @@ fn nested(names: &[String], value: &Value) -> Result<Value, Error> {
         return Ok(json!([value]));
     }
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Error::Edit(format!("there is no list that could have an element {name}; - makes one")));
+        return Err(Error::Edit(format!("there is no list with an element {name}; - in its place makes one")));
     }
     Ok(json!({ name: value }))
 }

@@ -20,8 +20,8 @@ pub struct Replacement {
     pub node_type: String,
     /// Its version; by default the node's own if it keeps its type, else the newest.
     pub version: Option<f64>,
-    /// Its parameters.
-    pub parameters: Map<String, Value>,
+    /// Its parameters; by default the node's own if it keeps its type, else none.
+    pub parameters: Option<Map<String, Value>>,
 }
 
 /// A replaced node and its connections, written as `Source[main:0] -> Target[main:0]`.
@@ -37,7 +37,7 @@ pub struct Replaced {
 
 impl Editor<'_> {
     /// Changes a node's type, or applies its own type again. The node keeps its id, name and position, and the connections that fit
-    /// the type; if it keeps its type, also the version, the credentials and the webhook's id.
+    /// the type; if it keeps its type, also the version, the parameters, the credentials and the webhook's id.
     ///
     /// # Errors
     /// [`Error::NoNode`] if there is no such node; [`Error::Edit`] if the type has no such version; [`Error::NotWorkflow`] if
@@ -64,7 +64,9 @@ impl Editor<'_> {
 impl Replacement {
     fn write(&self, node: &mut Level<'_>, known: Option<&NodeType>) -> Result<(), Error> {
         let keeps_type = node.get("type").and_then(decoded::<String>).as_ref() == Some(&self.node_type);
-        node.set_member("parameters", &json!(self.parameters));
+        if self.parameters.is_some() || !keeps_type || node.find("parameters").is_none() {
+            node.set_member("parameters", &json!(self.parameters.clone().unwrap_or_default()));
+        }
         if self.version.is_some() || !keeps_type || node.find("typeVersion").is_none() {
             node.set_member("typeVersion", &self.version(known)?);
         }

@@ -198,6 +198,52 @@ fn an_open_handoff_moves_the_task_when_accepted() {
 }
 
 #[test]
+fn a_handoff_of_a_task_that_another_agent_has_is_not_accepted() {
+    with_people(1, 3, async |harness: Harness| {
+        let to_one = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
+        let open = hand_over(&harness, "tsk_0_1", "agt_1", None).await;
+        let assign = |task: &str, agent: Value| json!({"task_id": task, "assignee_id": agent});
+        succeeds(&harness, "assign_task", assign("tsk_0_0", json!("agt_2"))).await;
+        succeeds(&harness, "assign_task", assign("tsk_0_1", json!("agt_2"))).await;
+        for (handoff, agent) in [(&to_one, "agt_1"), (&open, "agt_0")] {
+            let pending = harness.call("get_pending_handoffs", json!({"agent_id": agent})).await;
+            assert_eq!(pending["handoffs"], json!([]), "{agent} cannot accept it");
+            let taken = "Task is assigned to another agent: agt_2";
+            refuses(&harness, "accept_handoff", accept(handoff, agent), taken).await;
+        }
+        let all = harness.call("get_pending_handoffs", json!({})).await;
+        assert_eq!(all["handoffs"], json!([to_one, open]));
+        // Without an agent, it moves to the one to whom it was handed over.
+        succeeds(&harness, "assign_task", assign("tsk_0_0", Value::Null)).await;
+        succeeds(&harness, "accept_handoff", accept(&to_one, "agt_1")).await;
+        let task = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
+        assert_eq!(task["task"]["assignee_id"], "agt_1");
+    });
+}
+
+#[test]
+fn a_failure_is_recorded_as_one_unless_the_task_was_handed_over() {
+    with_people(1, 2, async |harness: Harness| {
+        for (assignee, handed_over, expected) in
+            [(Value::Null, false, "failed"), (json!("agt_1"), false, "failed"), (Value::Null, true, "completed")]
+        {
+            let token = begin(&harness, 0).await;
+            if handed_over {
+                hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
+            } else {
+                let taken = json!({"task_id": "tsk_0_0", "assignee_id": assignee});
+                succeeds(&harness, "assign_task", taken).await;
+            }
+            returns(&harness, "report_completed", report(&token, "failed"), reported()).await;
+            let logs = harness.call("list_execution_logs", json!({"task_id": "tsk_0_0"})).await;
+            let last = logs["logs"].as_array().and_then(|logs| logs.first()).cloned().unwrap_or_default();
+            assert_eq!(last["status"], expected, "{assignee} {handed_over}: {logs}");
+            succeeds(&harness, "assign_task", json!({"task_id": "tsk_0_0", "assignee_id": "agt_0"})).await;
+        }
+    });
+}
+
+#[test]
 fn pending_handoffs_are_filtered_by_agent() {
     with_people(1, 3, async |harness: Harness| {
         let to_one = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;

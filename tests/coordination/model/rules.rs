@@ -244,8 +244,10 @@ impl Model {
 
     pub fn end(&mut self, session: usize, reason: &'static str) {
         self.sessions[session].end = Some(reason);
+        // Nothing runs in a session that has expired.
+        let now = self.now.min(self.sessions[session].expires);
         let running = self.executions.iter_mut().filter(|it| it["_session"] == session && it["status"] == "running");
-        running.for_each(|running| end_execution(running, None, self.now));
+        running.for_each(|running| end_execution(running, None, now));
     }
 
     /// Tasks in progress of an agent in a project, most urgent first.
@@ -494,7 +496,9 @@ impl Model {
         let task = reported.ok_or("No in_progress task found for this agent")?;
         let id = text(&self.tasks[task], "id").to_owned();
         let is_mine = self.tasks[task]["assignee_id"] == agent.as_str();
-        let exit = if is_mine { exit } else { 0 };
+        let last = self.handoffs.iter().rfind(|handoff| handoff["task_id"] == id.as_str());
+        let handed_over = !is_mine && last.is_some_and(|handoff| handoff["from_agent_id"] == agent.as_str());
+        let exit = if handed_over { 0 } else { exit };
         if is_for(&self.tasks[task], &agent) {
             self.move_to(task, status);
         }
@@ -664,11 +668,13 @@ impl Model {
             return Err("Handoff is addressed to another agent".to_owned());
         }
         if handoff["_by"].is_null() {
-            if handoff["to_agent_id"].is_null() {
-                let task = self.task(&handoff)?;
-                if self.tasks[task]["assignee_id"] != *agent {
-                    self.require_owner(task, &handoff["from_agent_id"])?;
-                }
+            let task = self.task(&handoff)?;
+            let is_addressed = !handoff["to_agent_id"].is_null();
+            if self.tasks[task]["assignee_id"] != *agent {
+                self.require_owner(task, if is_addressed { agent } else { &handoff["from_agent_id"] })?;
+            }
+            let is_free = self.tasks[task]["assignee_id"].is_null() && self.require_open(task).is_ok();
+            if !is_addressed || is_free {
                 self.require_open(task)?;
                 self.require_active(text(given, "agent_id"))?;
                 self.assign(task, agent)?;
@@ -691,9 +697,14 @@ impl Model {
         };
         let is_open_to = |it: &Value| it["to_agent_id"].is_null() && it["from_agent_id"] != *asked && is_member(it);
         let is_for = |it: &&Value| asked.is_null() || it["to_agent_id"] == *asked || is_open_to(it);
+        let can_move = |it: &&Value| {
+            let task = &self.tasks[self.task(it).unwrap()]["assignee_id"];
+            let from = if it["to_agent_id"].is_null() { &it["from_agent_id"] } else { asked };
+            asked.is_null() || [&Value::Null, asked, from].contains(&task)
+        };
         let is_pending =
             |it: &&Value| it["_by"].is_null() && self.task(it).is_ok_and(|task| self.require_open(task).is_ok());
-        list("handoffs", self.handoffs.iter().filter(is_pending).filter(is_for))
+        list("handoffs", self.handoffs.iter().filter(is_pending).filter(is_for).filter(can_move))
     }
 
     fn get_pending_tasks(&mut self, given: &Value) -> Answer {

@@ -520,6 +520,32 @@ fn clipped_keys_are_reported() {
 }
 
 #[test]
+fn a_cursor_is_not_contradicted() {
+    let store = WorkflowStore::new(Flavour::V2);
+    for id in 0..5 {
+        store
+            .put(json!({"id": id.to_string(), "name": id.to_string(), "nodes": [], "connections": {}, "settings": {}}));
+    }
+    let (_n8n, mut client) = start_with(&store, &[]);
+    let first = call(&mut client, "list_workflows", json!({"active": false, "limit": 2}));
+    let cursor = first["data"]["nextCursor"].clone();
+    let again = call(&mut client, "list_workflows", json!({"cursor": cursor, "active": false, "limit": 2}));
+    assert_eq!(again["data"]["count"], 2);
+    for other in [
+        json!({"active": true}),
+        json!({"name": "x"}),
+        json!({"tags": ["a"]}),
+        json!({"offset": 1}),
+        json!({"raw": true}),
+    ] {
+        let mut arguments = other;
+        arguments["cursor"] = cursor.clone();
+        let refused = client.call("list_workflows", arguments).unwrap_err();
+        assert!(refused.contains("already says which workflows are listed"), "{refused}");
+    }
+}
+
+#[test]
 fn cursors_and_tags_are_validated() {
     let store = WorkflowStore::new(Flavour::V2);
     let (n8n, mut client) = start(&store);

@@ -191,7 +191,7 @@ impl<'a> CopyRunner<'a> {
         match self.n8n.send_files(path, carried.files()).await {
             Ok(response) if response.status < 400 => Ok(()),
             // It may have been started.
-            Err(n8n::Error::Unsure { .. } | n8n::Error::BrokenOff { .. } | n8n::Error::Idle { .. }) => Ok(()),
+            Err(n8n::Error::UnsureRun { .. } | n8n::Error::BrokenOff { .. } | n8n::Error::Idle { .. }) => Ok(()),
             Err(error) => Err(error.into()),
             Ok(response) => Err(Error::FailedPrecondition(format!(
                 "n8n did not take the recorded items, which are too many for the copy itself: a call of its webhook answered with HTTP {}. \

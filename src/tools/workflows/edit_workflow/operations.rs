@@ -2,10 +2,16 @@
 
 use serde_json::Value;
 
-use crate::json::{CUT_NAME_CHARS, quoted_name};
+use crate::json::{CUT_NAME_CHARS, is_clipped, quoted_name};
 use crate::toolkit::nearest;
 use crate::tools::{CatalogueCache, Error};
 use crate::workflow::edit::Operation;
+
+/// The members of operations whose values become part of the workflow.
+const VALUES: [&str; 3] = ["value", "parameters", "node"];
+
+/// Why a value is refused.
+const CLIPPED: &str = "a value is from a clipped answer and not complete. Change a part of it with patchNodeParameter.";
 
 /// Reads the operations of a call.
 ///
@@ -15,6 +21,9 @@ pub(super) fn operations(given: Vec<Value>, catalogue: &CatalogueCache) -> Resul
     let total = given.len();
     let operations = given.into_iter().enumerate().map(|(at, given)| {
         let refused = |why: String| Error::arguments(format!("Operation {}: {why} Nothing was changed.", at + 1));
+        if VALUES.iter().any(|member| is_clipped(&given[member].to_string())) {
+            return Err(refused(CLIPPED.to_owned()));
+        }
         let operation = operation(given, catalogue).map_err(|error| match error {
             Error::Argument(error) => refused(error.to_string()),
             error => error,
