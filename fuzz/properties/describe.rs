@@ -92,8 +92,8 @@ fn check_against_reference(value: &Value, redacts: bool, sizes: &[usize]) -> boo
 
 /// Whether n8n returned pinned data instead of running the node; of several nodes with this name, the last one counts.
 fn is_pinned(value: &Value, name: &str) -> bool {
-    let nodes = value["workflowData"]["nodes"].as_array().into_iter().flatten();
-    let node = nodes.filter(|node| node["name"] == name).last();
+    let mut nodes = value["workflowData"]["nodes"].as_array().into_iter().flatten();
+    let node = nodes.rfind(|node| node["name"] == name);
     let is_disabled = node.is_some_and(|node| node["disabled"] == true);
     value["data"]["resultData"]["pinData"].get(name).is_some() && !is_disabled
 }

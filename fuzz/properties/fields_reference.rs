@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::values_reference::{self, of_item, runs};
 
 const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
-const PATHS: usize = 400;
+const PATHS: usize = 401;
 const SHOWN: usize = 80;
 const VALUES: usize = 64;
 const GROUPS: usize = 12;

@@ -30,6 +30,18 @@ pub fn found(body: &Value, question: &Question) -> Found {
     if asking.is_empty() {
         return only(Outcome::NotRun);
     }
+    let is_recovered = |run: &&Run<'_>| run.run["startTime"].as_f64().is_some_and(|time| (1e9..1e11).contains(&time));
+    let has_placeholders = match &question.of {
+        Of::Output { node, .. } => of_node(node).iter().any(is_recovered),
+        Of::Input(_) => asking.iter().filter(|run| !run.run["inputOverride"].is_object()).any(|run| {
+            let sources = run.run["source"].as_array().into_iter().flatten();
+            let mut named = sources.filter_map(|source| name(&source["previousNode"]));
+            named.any(|source| of_node(&source).iter().any(is_recovered))
+        }),
+    };
+    if has_placeholders {
+        return only(Outcome::Recovered);
+    }
     let (items, which) = match &question.of {
         Of::Output { node, .. } if of_node(node).is_empty() => return only(Outcome::SourceNotRun),
         Of::Output { node, outputs, which } => {

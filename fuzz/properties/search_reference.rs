@@ -1,6 +1,7 @@
 //! A reference implementation of the search on a whole `serde_json::Value`.
 
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 use n8n_lens::json::shorten;
 use regex::Regex;
@@ -31,11 +32,13 @@ pub struct Question {
 /// `{total, perNode, hits}`, with nothing left out; `error` is the shown error of a run or an item.
 pub fn search(body: &Value, question: &Question, error: impl Fn(&Value) -> Option<Value>) -> Value {
     let (mut hits, mut nodes) = (Vec::new(), Vec::<(String, (f64, f64), u64, Vec<u64>)>::new());
+    // What is hidden is not missing.
+    let is_hidden = question.asks("missing") && body["data"]["redactionInfo"]["isRedacted"] == true;
     for run in runs(body) {
         if nodes.iter().all(|(name, ..)| *name != run.node) {
             nodes.push((run.node.clone(), run.start, 0, Vec::new()));
         }
-        if question.node.as_ref().is_some_and(|node| *node != run.node) {
+        if is_hidden || question.node.as_ref().is_some_and(|node| *node != run.node) {
             continue;
         }
         let place = |in_input: bool,
@@ -137,7 +140,10 @@ fn satisfies<'a>(
     let others =
         values.iter().filter(is_operand).filter(|value| are_paired(found, value) && !std::ptr::eq(*value, found));
     let mut others = others.map(|value| &value.value);
-    let same = |other: &Value| are_same(&found.value, other, question.as_numbers);
+    let same = |other: &Value| {
+        let is_mixed = found.value.is_number() != other.is_number();
+        are_same(&found.value, other, question.as_numbers || is_mixed)
+    };
     let ordered = |other: &Value, order: Ordering| compare(&found.value, other, question.as_numbers) == Some(order);
     let decisive = match *name {
         "equals" => others.find(|other| same(other)),
@@ -192,6 +198,12 @@ fn compare(one: &Value, other: &Value, as_numbers: bool) -> Option<Ordering> {
 }
 
 fn ends(path: &str, end: &str) -> bool {
+    static INDICES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[[0-9]+\]").expect("it is valid"));
+    let bare = INDICES.replace_all(path, "[]");
+    ends_as_it_is(path, end) || ends_as_it_is(&bare, end)
+}
+
+fn ends_as_it_is(path: &str, end: &str) -> bool {
     path == end || path.ends_with(&format!(".{end}")) || (end.starts_with('[') && path.ends_with(end))
 }
 

@@ -30,6 +30,13 @@ impl Start {
         self.ms().map(|ms| if self.is_recovered() { ms + 999.0 } else { ms })
     }
 
+    /// Whether the items of the run are the placeholders of a recovered one: its time is one in seconds since n8n exists.
+    pub(super) fn has_placeholders(self) -> bool {
+        /// In 2001.
+        const SECONDS_FROM: f64 = 1e9;
+        self.is_recovered() && self.time.is_some_and(|time| time >= SECONDS_FROM)
+    }
+
     /// Whether n8n recovered the run from its event log after a crash: such a run has a time in seconds, and its items are
     /// placeholders.
     pub(super) fn is_recovered(self) -> bool {

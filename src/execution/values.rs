@@ -3,6 +3,8 @@
 //! They are those of `json`, whose paths begin inside it (`customer.address`), the metadata of files (`binary.…`), and
 //! the item's error (`error.…`). Elements of arrays have no number: `lines[].taxRate`.
 
+use std::borrow::Cow;
+
 use super::failure;
 use super::items::read_binary;
 use super::runs::ITEM_BYTES;
@@ -195,6 +197,24 @@ pub(super) fn numbered(path: &str, elements: &[ElementPlace]) -> String {
         from = bracket;
     }
     numbered + &path[from..]
+}
+
+/// A path without the numbers of elements: `lines[].taxRate`.
+pub(super) fn without_indices(path: &str) -> Cow<'_, str> {
+    let has_index = |(at, _): (usize, &str)| path[at + 1..].starts_with(|char: char| char.is_ascii_digit());
+    if !path.match_indices('[').any(has_index) {
+        return path.into();
+    }
+    let (mut bare, mut rest) = (String::new(), path);
+    while let Some((before, after)) = rest.split_once('[') {
+        bare.push_str(before);
+        bare.push('[');
+        rest = after.trim_start_matches(|char: char| char.is_ascii_digit());
+        if !rest.starts_with(']') {
+            rest = after;
+        }
+    }
+    (bare + rest).into()
 }
 
 impl Path {

@@ -16,7 +16,7 @@ pub(super) const HEADERS: [&str; 10] = [
 
 /// Members of JSON objects whose values are secrets: in the options of a request, in OAuth responses, in keys and
 /// connections. In any case, and with hyphens or nothing between their words as well.
-pub(super) const MEMBERS: [&str; 25] = [
+pub(super) const MEMBERS: [&str; 26] = [
     "api_key",
     "api_secret",
     "api_token",
@@ -28,6 +28,7 @@ pub(super) const MEMBERS: [&str; 25] = [
     "session_token",
     "token",
     "jwt",
+    "pass",
     "password",
     "passwd",
     "passphrase",

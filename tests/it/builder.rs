@@ -511,7 +511,9 @@ fn a_killed_writer_leaves_a_complete_file_and_no_lock() {
         let mut client = McpClient::start_with("http://127.0.0.1:9", &arguments);
         for at in 0..5 {
             let name = format!("node {round} {at}");
-            client.call("node_add", json!({"workflowId": "shared.json", "nodeType": "n8n-nodes-my.node", "name": name})).unwrap();
+            client
+                .call("node_add", json!({"workflowId": "shared.json", "nodeType": "n8n-nodes-my.node", "name": name}))
+                .unwrap();
             acknowledged += 1;
         }
         // One more call is under way when the process is killed, at a different moment each time.
@@ -708,7 +710,8 @@ fn two_processes_edit_one_workflow_in_n8n_and_lose_nothing() {
             std::thread::spawn(move || {
                 let mut client = McpClient::start_with(&url, &["--toolsets", "builder", "--catalogue", "/nowhere"]);
                 for at in 0..15 {
-                    let add = json!({"workflowId": "w", "nodeType": "n8n-nodes-my.node", "name": format!("{writer} {at}")});
+                    let add =
+                        json!({"workflowId": "w", "nodeType": "n8n-nodes-my.node", "name": format!("{writer} {at}")});
                     client.call("node_add", add).unwrap();
                 }
             })

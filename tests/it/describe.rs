@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use crate::asking::{self, command, serving};
 use crate::fixtures;
 use crate::http_client::HttpServer;
+use crate::mcp_client::McpClient;
+use crate::server;
 
 fn data(answer: &str) -> Value {
     asking::data(answer, "Execution described")
@@ -177,6 +179,52 @@ fn a_node_that_returned_pinned_data_says_so() {
     // n8n passes the items through a disabled node, whatever is pinned.
     body["workflowData"]["nodes"][1]["disabled"] = json!(true);
     assert_eq!(pinned(&body), (vec![], Value::Null));
+}
+
+#[test]
+fn a_number_that_no_program_holds_is_shown_as_it_is() {
+    let body = shown(&[("S", vec![json!({"v": "HUGE"})], of_type("code"))]).to_string().replace("\"HUGE\"", "1e400");
+    let n8n = server::n8n([("7".to_owned(), body.into_bytes())].into());
+    let mut client = McpClient::start_with(&n8n.url(), &["--locale", "en"]);
+    let answer = client.call("describe_execution", json!({"id": "7"})).unwrap();
+    assert!(answer.contains(r#""node":"S","type":"code","out":1,"sample":{"v":1e400}"#), "{answer}");
+}
+
+#[test]
+fn the_error_output_has_a_name_whatever_the_type() {
+    let outputs = json!([[{"json": {"k": 1}}], [{"json": {"error": "bad"}}]]);
+    let mut body = shown(&[
+        ("Fetch", vec![], of_type("httpRequest")),
+        ("Keep", vec![], of_type("filter")),
+        ("Next", vec![json!({"error": "bad"})], of_type("noOp")),
+    ]);
+    for node in ["Fetch", "Keep"] {
+        body["data"]["resultData"]["runData"][node][0]["data"]["main"] = outputs.clone();
+    }
+    body["data"]["resultData"]["runData"]["Next"][0]["source"] =
+        json!([{"previousNode": "Keep", "previousNodeOutput": 1}]);
+    let without = described(&body, &[]);
+    assert_eq!(node(&without, "Fetch")["out"], json!({"0": 1, "1": 1}));
+    assert_eq!(node(&without, "Keep")["out"], json!({"kept": 1, "discarded": 1}));
+    for at in [0, 1] {
+        body["workflowData"]["nodes"][at]["onError"] = json!("continueErrorOutput");
+    }
+    let with = described(&body, &[]);
+    assert_eq!(node(&with, "Fetch")["out"], json!({"0": 1, "error": 1}));
+    // n8n puts the failed items in place of those that a Filter discards.
+    assert_eq!(node(&with, "Keep")["out"], json!({"0": 1, "error": 1}));
+    assert_eq!(node(&with, "Next")["from"], json!(["Keep (error)"]));
+}
+
+#[test]
+fn nothing_is_said_of_values_that_n8n_hides() {
+    let mut body = shown(&[("A", vec![json!({}); 4], of_type("code")), ("B", vec![json!({}); 4], of_type("code"))]);
+    body["data"]["redactionInfo"] = json!({"isRedacted": true});
+    let data = described(&body, &[]);
+    for name in ["A", "B"] {
+        let node = node(&data, name);
+        assert_eq!((&node["out"], node.get("sample"), node.get("values")), (&json!(4), None, None));
+    }
 }
 
 /// What is shown of nodes with these items, each node after the one before it, with these settings.

@@ -126,6 +126,9 @@ fn slips_are_found(bodies: Vec<(String, Vec<u8>)>) {
             }
             let questions = asked.iter().map(|(_, question)| question.clone()).collect();
             for ((meant, question), found) in asked.iter().zip(look(&body, questions)) {
+                if found.outcome == Outcome::Recovered {
+                    continue;
+                }
                 assert_eq!(found.outcome, Outcome::LookedUp);
                 // Otherwise it is another path that items have.
                 if found.have == 0 {

@@ -233,7 +233,10 @@ fn a_value_is_compared_with_the_values_that_are_meant() {
         (r#"{"id":1}"#, "id", ("equals", "id"), &[]),
         // What is shown is what decided.
         (r#"{"qty":5,"stock":[9,3]}"#, "qty", ("above", "stock[]"), &[("qty", Some("3"))]),
-        (r#"{"qty":3,"stock":[9,"3",3.0]}"#, "qty", ("equals", "stock[]"), &[("qty", Some("3.0"))]),
+        (r#"{"qty":3,"stock":[9,"3",3.0]}"#, "qty", ("equals", "stock[]"), &[("qty", Some("\"3\""))]),
+        (r#"{"qty":"10","stock":10.0}"#, "qty", ("equals", "stock"), &[("qty", Some("10.0"))]),
+        (r#"{"qty":"10","stock":10}"#, "qty", ("notEquals", "stock"), &[]),
+        (r#"{"qty":"10","stock":"10.0"}"#, "qty", ("equals", "stock"), &[]),
         // Containers by their content.
         (r#"{"tags":["a"],"old":["a"]}"#, "tags", ("notEquals", "old"), &[]),
         (r#"{"tags":["a"],"old":["b"]}"#, "tags", ("notEquals", "old"), &[("tags", None)]),
@@ -351,6 +354,32 @@ fn an_error_of_an_item_is_searched_whatever_it_is() {
     );
     let shown = client.call("get_execution_by_node", json!({"id": "7", "nodeName": "Read"})).unwrap();
     assert!(shown.contains("quota exceeded, Authorization: [redacted]") && !shown.contains("planted"), "{shown}");
+}
+
+#[test]
+fn any_name_can_be_asked_for_and_what_is_hidden_is_not_missing() {
+    let title = format!("Which of these did you use{}?", ", or this one".repeat(20));
+    let item =
+        |at: usize| json!({"json": {title.clone(): "yes", "items[0][sku]": at, "x[0]": "k", "list": [{"sku": at}]}});
+    let mut body = items(&[item(0), item(1)]);
+    let (_n8n, mut client) = serving(&body, &[]);
+    let mut total = |question: Value| data(&client.call("search_execution", question).unwrap())["total"].clone();
+    for path in [title.as_str(), "items[0][sku]", "items[][sku]", "[sku]", "x[0]", "list[1].sku", "sku"] {
+        assert_eq!(total(json!({"id": "7", "path": path})), 2, "{path}");
+        assert_eq!(total(json!({"id": "7", "nodeName": "Read", "path": path, "is": "missing"})), 0, "{path}");
+    }
+    assert_eq!(total(json!({"id": "7", "nodeName": "Read", "path": "none", "is": "missing"})), 2);
+    let fields = |path: &str, by: &str| json!({"id": "7", "nodeName": "Read", "path": path, "by": by});
+    for (path, by) in [("items[0][sku]", "x[0]"), ("sku", title.as_str()), (title.as_str(), "x[0]")] {
+        let answer =
+            client.call("get_execution_fields", fields(if path == "sku" { "list[0].sku" } else { path }, by)).unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["data"]["rows"][0]["items"], 2, "{answer}");
+    }
+    body["data"]["redactionInfo"] = json!({"isRedacted": true});
+    let (_n8n, mut client) = serving(&body, &[]);
+    let hidden = client.call("search_execution", json!({"id": "7", "path": "none", "is": "missing"})).unwrap();
+    assert_eq!((&data(&hidden)["total"], &data(&hidden)["hits"]), (&json!(0), &json!([])), "{hidden}");
 }
 
 #[test]

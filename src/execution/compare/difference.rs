@@ -148,6 +148,9 @@ impl NodeDifference {
     }
 
     fn compare_fields(&mut self, this: &NodeDigest, other: &NodeDigest) {
+        if this.has_placeholders || other.has_placeholders {
+            return;
+        }
         // Values below these have no counterparts.
         let mut above: Vec<&str> = Vec::new();
         for (path, kinds) in &this.fields {

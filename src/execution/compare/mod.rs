@@ -137,6 +137,7 @@ impl RunObserver for Reader {
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
         self.node.copied_runs += u64::from(run.is_copied(self.own_start));
+        self.node.has_placeholders |= run.start.has_placeholders();
         self.node.tally.add(run);
         Ok(())
     }

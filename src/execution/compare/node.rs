@@ -32,6 +32,8 @@ pub(super) struct NodeDigest {
     pub fields: IndexMap<String, Kinds>,
     /// Whether there are more fields.
     pub is_partial: bool,
+    /// Whether n8n recovered one of its runs after a crash: its items are placeholders.
+    pub has_placeholders: bool,
 }
 
 /// The first value of each kind that occurs, in the order of [`KINDS`](crate::execution::fields::KINDS).

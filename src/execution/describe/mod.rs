@@ -81,11 +81,16 @@ impl Projection for DescribeProjection {
         let Execution { header, data, runs, workflow } = read;
         let DescribedWorkflow { workflow, mut settings, .. } = workflow;
         let (executed, mut nodes, end) = runs.finish();
+        let is_redacted = data.redacted || data.result.redacted_error.is_some();
         for (name, node) in &mut nodes {
             node.settings = settings.shift_remove(name).unwrap_or_default();
             node.pinned = data.result.pinned.contains(name) && !node.settings.disabled;
             if self.redacts {
                 node.redact();
+            }
+            if is_redacted {
+                // What n8n left of the items says nothing about them.
+                node.forget_items();
             }
         }
         let summary = Summary::new(Execution { header, data, runs: executed, workflow });

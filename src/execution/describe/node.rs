@@ -56,6 +56,12 @@ impl DescribedNode {
         size_of::<Self>() + error + self.fields.iter().map(texts).sum::<usize>() + claims + items
     }
 
+    /// Forgets everything about the values in its items.
+    pub(super) fn forget_items(&mut self) {
+        (self.sample, self.input) = (None, None);
+        (self.fields, self.together) = (Vec::new(), Vec::new());
+    }
+
     /// Masks the values of known secret keys.
     pub(super) fn redact(&mut self) {
         let items = self.sample.iter_mut().chain(&mut self.input);

@@ -6,7 +6,7 @@ use super::field::{Field, SharedByPaths, VALUE_BYTES, Wanted, shown_text};
 use super::item_set::{ItemSet, NumberedPlace};
 use super::table::{PathValues, is_below};
 use super::{FieldView, NodePlace, shown};
-use crate::execution::values::{Path, ValueVisitor, walk_item};
+use crate::execution::values::{Path, ValueVisitor, walk_item, without_indices};
 use crate::json::{ReadError, Visitor, Written};
 
 /// The maximum number of different values that have a row of their own.
@@ -216,7 +216,7 @@ struct Finder<'b> {
 
 impl Finder<'_> {
     fn end(&mut self, key: impl FnOnce(&mut FieldBy) -> RowKey) {
-        if self.path.as_str() == self.by.by {
+        if without_indices(self.path.as_str()) == self.by.by {
             let key = key(self.by);
             self.by.rows.get(key).items.add(&self.place);
             let elements = self.by.elements(&self.path);
@@ -239,7 +239,7 @@ struct Reader<'b> {
 
 impl Reader<'_> {
     fn end(&mut self, add: impl Fn(&mut Field, &NumberedPlace)) {
-        if self.path.as_str() == self.by.path {
+        if without_indices(self.path.as_str()) == self.by.path {
             let elements = self.by.elements(&self.path);
             let FieldBy { rows, paired, .. } = &mut *self.by;
             let paired = paired.get_mut(&elements);
@@ -269,7 +269,7 @@ impl Visitor for Finder<'_> {
 
     fn passes_over(&mut self, name: Written<'_>, _: u8) -> bool {
         self.path.name(name);
-        !is_below(&self.by.by, self.path.as_str())
+        !is_below(&self.by.by, &without_indices(self.path.as_str()))
     }
 
     fn name(&mut self, _: Written<'_>) {}
@@ -301,7 +301,7 @@ impl Visitor for Reader<'_> {
 
     fn passes_over(&mut self, name: Written<'_>, _: u8) -> bool {
         self.path.name(name);
-        !is_below(&self.by.path, self.path.as_str())
+        !is_below(&self.by.path, &without_indices(self.path.as_str()))
     }
 
     fn name(&mut self, _: Written<'_>) {}

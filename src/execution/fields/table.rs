@@ -1,12 +1,14 @@
 //! The paths of the items of one node, each with what is known of its values: a tree that is walked with each item.
 
+use std::borrow::Cow;
+
 use super::NodePlace;
 use super::item_set::{ItemSet, NumberedPlace};
-use crate::execution::values::ValueVisitor;
+use crate::execution::values::{ValueVisitor, without_indices};
 use crate::json::{CUT_NAME_CHARS, Visitor, Written, begins_with, cut_name};
 
 /// The maximum number of paths of a node.
-pub(in crate::execution) const PATHS: usize = 400;
+pub(in crate::execution) const PATHS: usize = 401;
 
 /// What is known of the values with one path.
 pub(in crate::execution) trait PathValues {
@@ -255,8 +257,11 @@ impl<V: PathValues> Table<V> {
 
 /// Whether a path is this one or below it.
 pub(super) fn is_below(path: &str, below: &str) -> bool {
-    let rest = path.strip_prefix(below);
-    below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    let is_rest = |rest: &str| rest.is_empty() || rest.starts_with(['.', '[']);
+    // A name can have an index, too: `items[0][sku]`.
+    below.is_empty()
+        || path.strip_prefix(below).is_some_and(is_rest)
+        || matches!(without_indices(path), Cow::Owned(path) if path.strip_prefix(below).is_some_and(is_rest))
 }
 
 impl<V: PathValues> ValueVisitor for Table<V> {

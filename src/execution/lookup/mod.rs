@@ -165,6 +165,8 @@ pub enum Outcome {
     OverLimit,
     /// n8n redacted the items.
     Redacted,
+    /// n8n recovered runs after a crash, with placeholders for the items.
+    Recovered,
 }
 
 /// The answer to a question.

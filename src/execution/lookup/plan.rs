@@ -129,6 +129,14 @@ impl Plan {
         } else if ran(of).is_none() {
             return Outcome::SourceNotRun;
         }
+        let are_placeholders = |name: &str| view.nodes.get(name).is_some_and(|node| node.has_placeholders);
+        let has_placeholders = match wanted {
+            Wanted::Input => node.received.keys().any(|output| are_placeholders(&output.node)),
+            Wanted::Outputs(_) => are_placeholders(&hold_name(of)),
+        };
+        if has_placeholders {
+            return Outcome::Recovered;
+        }
         let places = known.entry((of, wanted)).or_insert_with(|| self.places(view, &hold_name(of), wanted));
         self.ask(number, question, which, places)
     }

@@ -1,5 +1,7 @@
 //! The first pass: which nodes ran, and which outputs they received.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 
 use super::run_set::RunSet;
@@ -37,6 +39,8 @@ pub struct RunsView {
     pub workflow: Option<Vec<u8>>,
     pub(super) nodes: IndexMap<String, RanNode>,
     pub(super) order: Order,
+    /// The nodes whose output was pinned.
+    pinned: BTreeSet<String>,
 }
 
 impl RunsView {
@@ -57,6 +61,12 @@ impl RunsView {
         one.runs == 1 && self.order.is_before(one.first, other.first)
     }
 
+    /// Whether the output of a node was pinned: expressions read that, even if the node did not run
+    /// (`getNodeExecutionOrPinnedData` in `workflow-data-proxy.ts`).
+    pub fn is_pinned(&self, node: &str) -> bool {
+        self.pinned.contains(&crate::json::hold_name(node))
+    }
+
     fn node(&self, name: &str) -> Option<&RanNode> {
         self.nodes.get(&crate::json::hold_name(name))
     }
@@ -74,6 +84,8 @@ pub(super) struct RanNode {
     pub(super) received: IndexMap<Output, RunSet>,
     /// Whether there was no room for them.
     pub(super) is_too_often: bool,
+    /// Whether n8n recovered one of its runs after a crash: its items are placeholders.
+    pub(super) has_placeholders: bool,
     /// The memory that they take.
     bytes: usize,
 }
@@ -88,6 +100,7 @@ pub(super) struct Output {
 impl RanNode {
     fn add(&mut self, run: &RunHead) {
         self.starts.add(run.start);
+        self.has_placeholders |= run.start.has_placeholders();
         // As in the view of a node: if n8n stores the input, the sources are the nodes that use it.
         if run.has_input_lists {
             self.own_input.add(run.index);
@@ -136,6 +149,7 @@ impl Projection for RunsProjection {
             workflow: execution.workflow,
             nodes,
             order,
+            pinned: execution.data.result.pinned,
         })
     }
 }
@@ -153,7 +167,7 @@ struct Reader {
 }
 
 impl RunObserver for Reader {
-    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::SOURCES).and(Parts::OWN_INPUT);
+    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::SOURCES).and(Parts::OWN_INPUT).and(Parts::PINNED);
 
     fn begin_node(&mut self, _: &str) {
         self.begun += 1;

@@ -14,7 +14,7 @@
 mod head;
 mod parts;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
@@ -167,7 +167,7 @@ pub(super) struct ResultData {
     pub last_node: Option<String>,
     /// The nodes whose output was pinned: n8n returned it instead of running them, unless they are disabled
     /// (`packages/core/src/execution-engine/workflow-execute.ts`).
-    pub pinned: HashSet<String>,
+    pub pinned: BTreeSet<String>,
 }
 
 /// The table for an execution: the whole header, what the observer wants of `data`, and the given rule for `workflowData`.
@@ -275,8 +275,8 @@ fn read_result<O: RunObserver>(
     Ok((result, runs))
 }
 
-fn read_names(cursor: &mut Cursor<'_>) -> Result<HashSet<String>, ReadError> {
-    let mut names = HashSet::new();
+fn read_names(cursor: &mut Cursor<'_>) -> Result<BTreeSet<String>, ReadError> {
+    let mut names = BTreeSet::new();
     cursor.object(|cursor, name| {
         names.insert(hold_name(name));
         cursor.skip()

@@ -140,6 +140,17 @@ impl Projection for SearchProjection {
     fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let execution = runs::read(cursor, |_| Search::new(self), |cursor| member(cursor, "name", Cursor::name))?;
         let view = execution.runs.view(execution.header, execution.data.redacted);
+        if view.redacted && self.query.asks_for_missing() {
+            // What is hidden is not missing.
+            let SearchView { header, names, redacted, .. } = view;
+            return Ok(SearchView {
+                header,
+                names,
+                redacted,
+                workflow_name: execution.workflow,
+                ..SearchView::default()
+            });
+        }
         Ok(SearchView { workflow_name: execution.workflow, ..view })
     }
 }

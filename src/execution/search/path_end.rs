@@ -1,6 +1,9 @@
 //! The end of a path: which values a search is about.
 
-use crate::json::{CUT_NAME_CHARS, Written};
+use std::borrow::Cow;
+
+use crate::execution::values::without_indices;
+use crate::json::{CUT_NAME_CHARS, Written, cut_name};
 
 /// The end of a path, such as `customer.address` or `lines[].taxRate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,17 +13,9 @@ impl PathEnd {
     /// The end of a path. A leading `json.` and numbers in brackets are left out.
     pub fn new(text: &str) -> Self {
         let text = text.strip_prefix("json.").unwrap_or(text);
-        let mut end = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('[') {
-            end.push_str(before);
-            end.push('[');
-            rest = after.trim_start_matches(|char: char| char.is_ascii_digit());
-            if !rest.starts_with(']') {
-                rest = after;
-            }
-        }
-        Self(end + rest)
+        // As the names of a path are cut.
+        let names = text.split('.').map(|name| cut_name(name.to_owned()));
+        Self(without_indices(&names.collect::<Vec<_>>().join(".")).into_owned())
     }
 
     /// The path's end as text.
@@ -29,14 +24,20 @@ impl PathEnd {
     }
 
     pub(super) fn ends(&self, path: &str) -> bool {
-        let Some(before) = path.strip_suffix(&self.0) else { return false };
-        before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
+        let ends = |path: &str| {
+            let before = path.strip_suffix(&self.0);
+            before.is_some_and(|before| before.is_empty() || before.ends_with('.') || self.0.starts_with('['))
+        };
+        // A name can have an index, too: `items[0][sku]`.
+        ends(path) || matches!(without_indices(path), Cow::Owned(path) if ends(&path))
     }
 
     /// Whether a path with this last name may end like this.
     pub(super) fn may_end_with(&self, name: Written<'_>) -> bool {
         // A long name is cut.
-        name.bytes.len() > CUT_NAME_CHARS || name.may_end_with(self.0.as_bytes())
+        name.bytes.len() > CUT_NAME_CHARS
+            || name.may_end_with(self.0.as_bytes())
+            || (self.0.contains("[]") && name.bytes.contains(&b'['))
     }
 
     /// The end of the name of the last member, which must be in the item, unless the name itself might have a dot or a

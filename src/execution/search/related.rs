@@ -271,9 +271,13 @@ impl RelatedValues {
     }
 }
 
-/// Whether two values are the same: of one kind, unless strings count as numbers; containers by their content.
+/// Whether two values are the same: of one kind, unless one is a number or strings count as numbers; containers by their
+/// content.
 fn equals(one: SearchedValue<'_>, other: SearchedValue<'_>, as_numbers: bool) -> bool {
-    if as_numbers && let Some((one, other)) = numeric(one).zip(numeric(other)) {
+    let is_mixed = is_number(one) != is_number(other);
+    if (as_numbers || is_mixed)
+        && let Some((one, other)) = numeric(one).zip(numeric(other))
+    {
         return one == other;
     }
     match (one, other) {

@@ -149,6 +149,7 @@ fn longest_caseless(text: &str) -> Option<&str> {
 mod tests {
     use super::super::TextPattern;
     use super::*;
+    use crate::json::CUT_NAME_CHARS;
 
     fn texts(text: &str) -> Vec<String> {
         ValueQuery { text: TextPattern::literal(text).ok(), ..ValueQuery::default() }.stored_texts(false)
@@ -156,15 +157,16 @@ mod tests {
 
     #[test]
     fn what_is_sought_may_be_longer_than_the_overlap_and_lie_in_two_pieces() {
-        let name = "n".repeat(5_000);
+        let name = "n".repeat(CUT_NAME_CHARS);
+        let value = "n".repeat(5_000);
         let path = ValueQuery { path: Some(PathEnd::new(&name)), ..ValueQuery::default() };
-        let equal = Condition::Equals(Operand::Scalar(Scalar::Text(name.clone())));
+        let equal = Condition::Equals(Operand::Scalar(Scalar::Text(value.clone())));
         let equal = ValueQuery { condition: Some(equal), ..ValueQuery::default() };
         for query in [path, equal] {
             let filter = StoredFilter::of(&query, false).expect("a filter");
             // The first piece has 256 KiB.
             for padding in [256_000, 257_200, 261_000, 262_100] {
-                let text = format!(r#"[{{"a":"{}","{name}":1}},"{name}"]"#, "x".repeat(padding));
+                let text = format!(r#"[{{"a":"{}","{name}":1}},"{value}"]"#, "x".repeat(padding));
                 let mut text = Flatted::new(Box::new(text.as_bytes()));
                 assert!(filter.may_match(&mut text).expect("text in memory"), "{padding}");
             }

@@ -218,7 +218,9 @@ impl<'v> Tracer<'v> {
         let names = &self.view.lineage.names;
         match from {
             [] => Some(match run.sources.iter().flatten().next() {
-                None => Note::Start,
+                // An input whose source n8n did not store, such as that of a run recovered after a crash, is no start.
+                None if run.sources.is_empty() => Note::Start,
+                None => Note::NoSource,
                 Some(user) if run.has_own_input => Note::SubNode(names.name(user.node).to_owned()),
                 Some(_) => Note::NoSource,
             }),

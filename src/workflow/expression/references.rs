@@ -141,9 +141,7 @@ impl Finder<'_, '_> {
             // The name of a method.
             next = steps.pop().map_or(next, |(_, tokens)| tokens.start);
         }
-        let is_length = |(step, tokens): &(Step, Range<usize>)| {
-            matches!(step, Step::Name(name) if name == "length") && self.code.kind(tokens.end - 1) == Some(Kind::Word)
-        };
+        let is_length = |(step, _): &(Step, Range<usize>)| matches!(step, Step::Name(name) if name == "length");
         let length = steps.pop_if(|last| is_length(last));
         let end = length.as_ref().map_or(next, |(_, tokens)| tokens.start);
         let token = |index: usize| self.code.token(index);
@@ -295,7 +293,9 @@ impl Finder<'_, '_> {
         let output = self.output(index + 4).filter(|_| has_more);
         let is_of_another_run = has_more && output.is_none_or(|(_, is_alone)| !is_alone);
         if let Some((which, next)) = self.element(close + 1, is_of_another_run) {
-            self.json(index, next, name.as_deref(), (output.map(|(output, _)| output), which));
+            // n8n reads the first output of a node, whatever leads here (`$items` in `workflow-data-proxy.ts`).
+            let output = output.map(|(output, _)| output).or(name.is_some().then_some(0));
+            self.json(index, next, name.as_deref(), (output, which));
         }
     }
 

@@ -123,6 +123,11 @@ fn outputs(node: &Value, least: usize) -> Vec<u64> {
 type Paths = BTreeMap<String, BTreeMap<usize, (u64, u64, u64, Value)>>;
 
 fn paths(node: &Value) -> Option<Paths> {
+    // The placeholders of a crash, whose time is in seconds, have no fields.
+    let are_placeholders = |run: &Value| run["startTime"].as_f64().is_some_and(|time| (1e9..1e11).contains(&time));
+    if runs(node).iter().any(are_placeholders) {
+        return None;
+    }
     let (mut paths, mut items) = (Paths::new(), 0);
     for (at, run) in runs(node).iter().enumerate() {
         let lists = run["data"].as_object().into_iter().flatten().flat_map(|(_, lists)| lists.as_array()).flatten();

@@ -78,7 +78,8 @@ fn note(body: &Value, place: &Place, origins: &[Place]) -> Value {
     };
     match origins {
         [] => match user {
-            None => json!("Start"),
+            None if run["source"].as_array().is_none_or(Vec::is_empty) => json!("Start"),
+            None => json!("NoSource"),
             Some((user, ..)) if has_own_input => json!(format!("SubNode({user:?})")),
             Some(_) => json!("NoSource"),
         },

@@ -243,6 +243,63 @@ fn a_node_that_did_not_run_is_named_however_it_is_read() {
 }
 
 #[test]
+fn a_pinned_node_need_not_run() {
+    let one = json!([{"a": 1}]);
+    let mut body = executed(set_to("={{ $('No').first().json.b }}"), &one, &one);
+    let rules = |body: &Value| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+        let (answer, _) = check(&["--execution", &file]);
+        let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+        problems.iter().map(|one| one["rule"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(rules(&body), ["nodeNotRun"]);
+    body["data"]["resultData"]["pinData"] = json!({"No": [{"json": {"b": 1}}]});
+    assert_eq!(rules(&body), [""; 0]);
+}
+
+#[test]
+fn placeholders_of_a_crash_are_not_items() {
+    let one = json!([{"isArtificialRecoveredEventItem": true}]);
+    for text in ["={{ $json.b }}", "={{ $('Source').first().json.b }}", "={{ $('Kept').item.json.b }}"] {
+        let mut body = executed(set_to(text), &one, &one);
+        let missing = |body: &Value| {
+            let folder = tempfile::tempdir().unwrap();
+            let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+            check(&["--execution", &file]).0["data"]["problems"].as_array().cloned().unwrap_or_default().len()
+        };
+        assert_eq!(missing(&body), 1, "{text}");
+        for node in ["Source", "Kept"] {
+            body["data"]["resultData"]["runData"][node][0]["startTime"] = json!(1_795_226_662);
+        }
+        assert_eq!(missing(&body), 0, "{text}");
+    }
+}
+
+#[test]
+fn a_list_of_items_is_of_the_first_output_and_a_length_has_two_forms() {
+    let mut body = executed(set_to("={{ $items('Source')[0].json.t }}"), &json!([{"t": 1}]), &json!([{"tags": [1]}]));
+    body["data"]["resultData"]["runData"]["Source"][0]["data"]["main"] =
+        json!([[{"json": {"t": 1}}], [{"json": {"f": 1}}]]);
+    body["data"]["resultData"]["runData"]["Kept"][0]["source"] =
+        json!([{"previousNode": "Source", "previousNodeOutput": 1}]);
+    let connections = json!({"Source": {"main": [[], [{"node": "Kept", "type": "main", "index": 0}]]}, "Kept": {"main": [[{"node": "Use", "type": "main", "index": 0}]]}});
+    body["workflowData"]["connections"] = connections;
+    let mut references = |text: &str| {
+        body["workflowData"]["nodes"][3]["parameters"]["value"] = json!(text);
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+        let (answer, _) = check(&["--execution", &file]);
+        let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+        problems.iter().map(|one| one["reference"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(references("={{ $items('Source')[0].json.t }}"), [""; 0]);
+    assert_eq!(references("={{ $items('Source')[0].json.f }}"), ["$items('Source')[0].json.f"]);
+    assert_eq!(references("={{ $items('Source', 1)[0].json.f }}"), [""; 0]);
+    assert_eq!(references("={{ $json.tags['length'] + $json['tags'].length }}"), [""; 0]);
+}
+
+#[test]
 fn a_node_that_ran_only_after_it_is_named_and_not_its_items() {
     let one = json!([{"a": 1}]);
     let body = |connections: Value| {

@@ -1,7 +1,7 @@
 //! The description within its budget.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::super::listed::short_version;
 use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
@@ -79,7 +79,7 @@ struct DescriptionAnswer {
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
-    nodes: Vec<Value>,
+    nodes: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_run: Vec<String>,
 }

@@ -29,9 +29,20 @@ pub(super) fn output(node: &NodeSummary, described: &DescribedNode) -> Value {
     named.into()
 }
 
+/// Whether failed items leave through an output of their own, the last one. n8n puts them in place of what a Filter discards.
+fn has_error_output(described: &DescribedNode) -> bool {
+    described.settings.on_error.as_deref() == Some("continueErrorOutput")
+}
+
+/// The names of the outputs of a Filter.
+fn of_filter(node: &NodeSummary, described: &DescribedNode) -> Option<[&'static str; 2]> {
+    let is_filter = node.node_type.as_deref() == Some(FILTER.0) && !has_error_output(described);
+    is_filter.then_some(FILTER.1)
+}
+
 /// The outputs that hold items and lead nowhere, except the discarded items of a Filter.
 pub(super) fn unconnected(node: &NodeSummary, described: &DescribedNode) -> Vec<String> {
-    let outputs = node.unconnected.iter().filter(|_| node.node_type.as_deref() != Some(FILTER.0)).take(OUTPUTS);
+    let outputs = node.unconnected.iter().filter(|_| of_filter(node, described).is_none()).take(OUTPUTS);
     outputs.map(|output| label(node, described, usize::try_from(*output).unwrap_or(usize::MAX))).collect()
 }
 
@@ -54,11 +65,14 @@ pub(super) fn named((name, output): (String, Option<String>)) -> String {
 
 /// The output's label in n8n's editor, or its number.
 fn label(node: &NodeSummary, described: &DescribedNode, at: usize) -> String {
-    let of_filter = (node.node_type.as_deref() == Some(FILTER.0)).then(|| FILTER.1.get(at).copied()).flatten();
+    let of_filter = of_filter(node, described).and_then(|names| names.get(at).copied());
     let labels = &described.settings.output_labels;
     let is_known = |label: &&String| !label.is_empty() && labels.iter().filter(|other| other == label).count() == 1;
     let known = labels.get(at).filter(is_known).map(|label| shorten_name(label, LABEL_CHARS));
-    of_filter.map(str::to_owned).or(known).unwrap_or_else(|| at.to_string())
+    // Of a type whose outputs are not known, the last one that is in use.
+    let is_error = labels.is_empty() && has_error_output(described) && at > 0 && at + 1 == node.outputs.len();
+    let of_type = of_filter.or(is_error.then_some("error")).map(str::to_owned);
+    of_type.or(known).unwrap_or_else(|| at.to_string())
 }
 
 /// The number of items that it took, if it takes any.

@@ -193,16 +193,17 @@ pub(super) fn shown_node(
     before: Option<&str>,
     (detail, chars, form): (Detail, usize, Form),
     shown: &mut Shown,
-) -> Value {
+) -> Box<RawValue> {
     let (node, described) = (entry.summary, entry.described);
     let name = shorten_name(&node.name, chars);
     if detail.is_least() && !entry.is_near && !node.is_sub_node && node.outputs.is_empty() && node.runs == 1 {
         shown.less = true;
         let taken = flow::input(node).filter(|taken| *taken != node.items);
-        return match taken {
-            Some(taken) => format!("{name}: {taken} -> {}", node.items).into(),
-            None => format!("{name}: {}", node.items).into(),
+        let text = match taken {
+            Some(taken) => format!("{name}: {taken} -> {}", node.items),
+            None => format!("{name}: {}", node.items),
         };
+        return json(&Value::from(text).to_string());
     }
     let from: Vec<_> = described.sources.iter().map(|source| flow::source(source, all, chars)).collect();
     // One output of the previous node says nothing new.
@@ -248,7 +249,8 @@ pub(super) fn shown_node(
         together: together(entry, (detail, form), shown),
         node: name,
     };
-    serde_json::to_value(entry).unwrap_or_default()
+    // As text: a number of a sample can be one that no `Value` holds.
+    serde_json::value::to_raw_value(&entry).unwrap_or_default()
 }
 
 /// What a node does, one fact per line.

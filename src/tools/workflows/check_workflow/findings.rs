@@ -16,7 +16,7 @@ const NULL: usize = 0;
 pub(super) fn not_run(asked: &RequiredNode, runs: &RunsView) -> Option<Row> {
     let output = &asked.output;
     let detail = match () {
-        () if runs.runs_of(&asked.asking) == 0 => return None,
+        () if runs.runs_of(&asked.asking) == 0 || runs.is_pinned(output) => return None,
         () if runs.runs_of(output) == 0 => format!("'{output}' did not run."),
         () if asked.is_later && runs.ran_before(&asked.asking, output) => format!("'{output}' ran only after it."),
         () => return None,
