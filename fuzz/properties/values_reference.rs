@@ -70,7 +70,7 @@ pub struct Found {
     pub value: Value,
 }
 
-/// The values of an item: those of `json`, of files and of the item's error, which `error` converts if it is an object.
+/// The values of an item: those of `json`, of files and of the item's error, which `error` converts if it is an object or a list.
 /// Containers come after their content.
 pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<Found> {
     let mut found = Vec::new();
@@ -78,7 +78,7 @@ pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<Fou
         match name.as_str() {
             "json" => walk("", value, 1, &mut found),
             "binary" if value.is_object() => walk("binary", &files(value), 0, &mut found),
-            "error" if value.is_object() => {
+            "error" if value.is_object() || value.is_array() => {
                 found.extend(error(item).map(|error| of_error(&error)).into_iter().flatten());
             }
             "error" if !value.is_null() => found.extend(of_error(value)),

@@ -86,6 +86,10 @@ impl<V: ValueVisitor> Parts<'_, V> {
         let cursor = || Cursor::unpruned(json);
         Ok(match self.part {
             Part::Binary => read_binary(&mut cursor(), ITEM_BYTES)?.map(|binary| ("binary", binary)),
+            // A list is its message, as in the error of a run.
+            Part::Error if json.first() == Some(&b'[') => {
+                failure::read_whole(&mut cursor(), ITEM_BYTES)?.map(|error| ("error", error))
+            }
             Part::Error => Some(("error", failure::read_of_item(&mut cursor(), ITEM_BYTES, failure::STACK_LINES)?)),
             Part::Json | Part::Other => None,
         })

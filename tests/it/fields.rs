@@ -235,12 +235,16 @@ fn a_name_that_occurred_twice_is_told_even_if_there_are_too_many_names() {
         let names = [0, 0].into_iter().take(repeats).chain(1..others);
         let items: Vec<_> = names.map(|n| format!(r#"{{"ref":"N-{n}"}}"#)).collect();
         let items: Vec<_> = items.iter().map(String::as_str).collect();
-        fields_of(&items, &of("Orders")).fields.remove(0).repeated
+        let field = fields_of(&items, &of("Orders")).fields.remove(0);
+        (field.repeated, field.names_compared)
     };
-    let some = |names: Option<Repeated>| names.map(|names| (names.values, names.distinct, names.has_more));
-    assert_eq!(some(names(2, 100)), Some((101, 100, false)));
-    assert_eq!(some(names(2, 9000)), Some((8194, 8193, true)));
-    assert_eq!(some(names(1, 9000)), None);
+    let some = |(names, compared): (Option<Repeated>, _)| {
+        (names.map(|names| (names.values, names.distinct, names.has_more)), compared)
+    };
+    assert_eq!(some(names(2, 100)), (Some((101, 100, false)), None));
+    assert_eq!(some(names(2, 9000)), (Some((8194, 8193, true)), None));
+    assert_eq!(some(names(1, 100)), (None, None));
+    assert_eq!(some(names(1, 9000)), (None, Some(8193)), "none among these, which are not all");
 }
 
 #[test]

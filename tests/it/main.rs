@@ -80,6 +80,7 @@ mod oracle;
 /// Files for registries and installers.
 mod packaging;
 /// Both projections against the oracle.
+mod production_calls;
 mod projections;
 /// The properties that the fuzzers check.
 mod proof;

@@ -344,7 +344,7 @@ fn an_error_of_an_item_is_searched_whatever_it_is() {
         hits(json!({"id": "7", "text": "quota"})),
         json!([
             {"nodeName": "Read", "item": 0, "path": "error", "value": "quota exceeded, Authorization: [redacted]"},
-            {"nodeName": "Read", "item": 1, "path": "error[0]", "value": "quota"},
+            {"nodeName": "Read", "item": 1, "path": "error.message[0]", "value": "quota"},
             {"nodeName": "Read", "item": 2, "path": "error.message", "value": "quota"},
         ])
     );

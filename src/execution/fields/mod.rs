@@ -145,6 +145,8 @@ pub struct FieldView {
     pub dates: Option<(String, String)>,
     /// How often values that name things occur, if one occurs again.
     pub repeated: Option<Repeated>,
+    /// How many values that name things were compared, all different, if there was no room for all of them.
+    pub names_compared: Option<u64>,
     /// The smallest and the largest number.
     pub numbers: Range,
     /// The smallest and the largest length of strings, in characters, and of arrays; not in a description.
@@ -474,6 +476,7 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
         json_texts: field.json_texts,
         dates: field.dates.range().map(|(least, most)| (least.to_owned(), most.to_owned())),
         repeated: field.names.repeated(),
+        names_compared: field.names.compared(),
         numbers: field.numbers,
         lengths: field.lengths,
         distinct,

@@ -53,7 +53,7 @@ pub(super) struct Names {
     /// The first values that occurred again, by their fingerprint, and how many of them are held at most.
     repeated: Vec<(u64, Repetition)>,
     most_repeated: usize,
-    /// How many different names there were when there was no more room for them, if one had occurred twice by then.
+    /// How many different names there were when there was no more room for them.
     held: Option<u64>,
 }
 
@@ -184,7 +184,7 @@ impl Names {
     /// The values name nothing.
     fn give_up(&mut self) {
         self.stop();
-        self.repeated = Vec::new();
+        (self.repeated, self.held) = (Vec::new(), None);
     }
 
     /// No more values are compared.
@@ -195,13 +195,22 @@ impl Names {
         }
     }
 
+    fn are_of_one_kind(&self) -> bool {
+        self.numbers == 0 || self.numbers == self.values
+    }
+
+    /// How many of the values were compared, all of them different, before there was no more room for them; `None` if one
+    /// occurred again or all were compared.
+    pub(super) fn compared(&self) -> Option<u64> {
+        self.held.filter(|_| self.repeated.is_empty() && self.are_of_one_kind()).map(|_| self.values)
+    }
+
     /// How often the values occur, if they name things and one occurs again.
     pub(super) fn repeated(&self) -> Option<Repeated> {
         let distinct = self.held.or_else(|| Some(self.first.as_ref()?.len() as u64))?;
         let mut repeated = self.repeated.iter().map(|(_, one)| one.clone());
         let first = repeated.next()?;
-        let is_of_one_kind = self.numbers == 0 || self.numbers == self.values;
-        is_of_one_kind.then(|| Repeated {
+        self.are_of_one_kind().then(|| Repeated {
             values: self.values,
             has_more: self.held.is_some(),
             distinct,

@@ -7,7 +7,11 @@ use crate::json::{CUT_NAME_CHARS, Written, cut_name};
 
 /// The end of a path, such as `customer.address` or `lines[].taxRate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathEnd(String);
+pub struct PathEnd {
+    text: String,
+    /// Whether it leads through elements of lists, which can also be names: `items[0][sku]`.
+    has_elements: bool,
+}
 
 impl PathEnd {
     /// The end of a path. A leading `json.` and numbers in brackets are left out.
@@ -15,37 +19,37 @@ impl PathEnd {
         let text = text.strip_prefix("json.").unwrap_or(text);
         // As the names of a path are cut.
         let names = text.split('.').map(|name| cut_name(name.to_owned()));
-        Self(without_indices(&names.collect::<Vec<_>>().join(".")).into_owned())
+        let text = without_indices(&names.collect::<Vec<_>>().join(".")).into_owned();
+        Self { has_elements: text.contains("[]"), text }
     }
 
     /// The path's end as text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     pub(super) fn ends(&self, path: &str) -> bool {
         let ends = |path: &str| {
-            let before = path.strip_suffix(&self.0);
-            before.is_some_and(|before| before.is_empty() || before.ends_with('.') || self.0.starts_with('['))
+            let before = path.strip_suffix(&*self.text);
+            before.is_some_and(|before| before.is_empty() || before.ends_with('.') || self.text.starts_with('['))
         };
-        // A name can have an index, too: `items[0][sku]`.
-        ends(path) || matches!(without_indices(path), Cow::Owned(path) if ends(&path))
+        ends(path) || (self.has_elements && matches!(without_indices(path), Cow::Owned(path) if ends(&path)))
     }
 
     /// Whether a path with this last name may end like this.
     pub(super) fn may_end_with(&self, name: Written<'_>) -> bool {
         // A long name is cut.
         name.bytes.len() > CUT_NAME_CHARS
-            || name.may_end_with(self.0.as_bytes())
-            || (self.0.contains("[]") && name.bytes.contains(&b'['))
+            || name.may_end_with(self.text.as_bytes())
+            || (self.has_elements && name.bytes.contains(&b'['))
     }
 
     /// The end of the name of the last member, which must be in the item, unless the name itself might have a dot or a
     /// bracket, or the value can be an error that is an array, which is shown as its message.
     pub(super) fn name(&self) -> Option<&str> {
-        let name = self.0.rsplit('.').next().unwrap_or_default();
+        let name = self.text.rsplit('.').next().unwrap_or_default();
         let is_open = name.is_empty() || name.contains(['[', ']', '…']);
-        (!is_open && !matches!(&*self.0, "message" | "error.message")).then_some(name)
+        (!is_open && !matches!(&*self.text, "message" | "error.message")).then_some(name)
     }
 }
 
@@ -60,6 +64,6 @@ mod tests {
         assert!(ends("json.customer.address", "customer.address") && ends("lines[3].rate", "a.lines[].rate"));
         assert!(ends("[]", "tags[]") && ends("tags[]", "tags[]"));
         assert!(!ends("address", "customer.ipaddress") && !ends("lines", "lines[]"));
-        assert_eq!(PathEnd::new("a[b].c[1x][12]"), PathEnd("a[b].c[1x][]".to_owned()));
+        assert_eq!(PathEnd::new("a[b].c[1x][12]").as_str(), "a[b].c[1x][]");
     }
 }

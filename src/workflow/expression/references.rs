@@ -141,7 +141,12 @@ impl Finder<'_, '_> {
             // The name of a method.
             next = steps.pop().map_or(next, |(_, tokens)| tokens.start);
         }
-        let is_length = |(step, _): &(Step, Range<usize>)| matches!(step, Step::Name(name) if name == "length");
+        // In brackets, it is rather a member of the item itself.
+        let is_below = steps.len() > 1;
+        let is_length = |(step, tokens): &(Step, Range<usize>)| {
+            let is_word = self.code.kind(tokens.end - 1) == Some(Kind::Word);
+            matches!(step, Step::Name(name) if name == "length") && (is_word || is_below)
+        };
         let length = steps.pop_if(|last| is_length(last));
         let end = length.as_ref().map_or(next, |(_, tokens)| tokens.start);
         let token = |index: usize| self.code.token(index);

@@ -57,6 +57,7 @@ fn a_length_is_no_part_of_the_path() {
     refers("$json.a.length.toFixed()", &["Item: a (length)"]);
     refers("$json.length.a", &["Item: length.a"]);
     refers("$json['length']", &["Item: length"]);
+    refers("$json.a['length']", &["Item: a (length)"]);
     refers("$json.length()", &["Item: "]);
     let text = "={{ $json.a.length }}";
     assert_eq!(&text[scan(text, Syntax::Expression).references[0].range.clone()], "$json.a");
@@ -85,7 +86,7 @@ fn the_input_and_other_nodes_have_items() {
     refers("$node.X.json['a']", &["X Item: a"]);
     refers("$item(0).$node['X'].json.a", &["X Item: a"]);
     refers("$json.$node['X'].json.a", &["Item: $node.X.json.a"]);
-    refers("$items('X')[0].json.a", &["X At(0): a"]);
+    refers("$items('X')[0].json.a", &["X[0] At(0): a"]);
     refers("$items('X', 1)[0].json.a", &["X[1] At(0): a"]);
     refers("$items('X', 1, 0)[0].json.a", &["X[1] Any: a"]);
     refers("$items()[0].json.a", &["At(0): a"]);

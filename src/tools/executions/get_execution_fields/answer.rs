@@ -145,7 +145,17 @@ enum End {
 
 /// Values that identify things and occur more than once.
 #[derive(Serialize)]
-struct ShownRepeated {
+#[serde(untagged)]
+enum ShownRepeated {
+    Found(Found),
+    /// None of those that were compared, which are not all.
+    NotAmong {
+        compared: u64,
+    },
+}
+
+#[derive(Serialize)]
+struct Found {
     distinct: u64,
     /// How many values were compared, if not all were.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,12 +251,14 @@ fn place(place: &NodePlace) -> Value {
 
 /// The values that occur again: the first one, and up to `others` more.
 fn shown_repeated(field: &FieldView, others: usize) -> Option<ShownRepeated> {
-    let names = field.repeated.as_ref()?;
+    let Some(names) = &field.repeated else {
+        return field.names_compared.map(|compared| ShownRepeated::NotAmong { compared });
+    };
     let shown = |one: &Repetition| (json(&one.value), one.places.each_ref().map(place));
     let (value, items) = shown(&names.first);
     let compared = names.has_more.then_some(names.values);
     let others = names.others.iter().take(others).map(shown).collect();
-    Some(ShownRepeated { distinct: names.distinct, compared, value, items, others })
+    Some(ShownRepeated::Found(Found { distinct: names.distinct, compared, value, items, others }))
 }
 
 /// The fields in document order; if not all are shown, those with an outlier first. That of the requested path lists
