@@ -68,9 +68,16 @@ fn check_against_reference(value: &Value, redacts: bool, sizes: &[usize]) -> boo
             names.push(&run.node);
         }
     }
+    let is_hidden = view.summary.redacted;
     for name in &names {
         let Some(node) = view.nodes.get(*name) else { panic!("{name} is missing in {}", shown(&body)) };
-        check_node(value, name, node, &all, &body);
+        if is_hidden {
+            let says_nothing = node.sample.is_none() && node.fields.is_empty() && node.together.is_empty();
+            assert!(says_nothing, "{name} in {}", shown(&body));
+            assert_eq!(node.sources, sources(&all, name), "{name} in {}", shown(&body));
+        } else {
+            check_node(value, name, node, &all, &body);
+        }
         assert_eq!(node.pinned, is_pinned(value, name), "{name} in {}", shown(&body));
         let summary = view.summary.nodes.iter().find(|node| node.name == **name).expect("it ran");
         if !summary.is_sub_node {
