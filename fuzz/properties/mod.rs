@@ -139,7 +139,7 @@ where
     }
 }
 
-/// Leaves out all members with these names, except errors that are shown as they are stored.
+/// Removes all members with these names, but keeps errors whose shown form is the stored one.
 fn leave_out(value: &mut Value, names: &[&str]) {
     match value {
         Value::Object(members) => {

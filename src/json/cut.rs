@@ -225,6 +225,7 @@ pub(crate) fn stable_hash(text: &str) -> u16 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash >> 16) as u16 ^ hash as u16
 }
+
 /// Whether a JSON text has marks in place of values: something was cut when it was shown.
 pub fn is_clipped(json: &str) -> bool {
     const OF_CONTAINERS: [&str; 3] = ["\"…{}\"", "\"…[]\"", "\"…\":\"+"];

@@ -244,17 +244,15 @@ impl Client {
     fn redirected(&self, headers: &HeaderMap) -> Error {
         let target = headers.get(LOCATION).and_then(|location| location.to_str().ok());
         let host = self.settings().address.to_string();
-        let path = |target: &str| target.split(['?', '#']).next().unwrap_or_default().to_owned();
-        if let Some(target) = target.filter(|target| target.starts_with('/') && !target.starts_with("//")) {
-            return Error::RedirectedChange { host, target: path(target) };
-        }
-        let target = target.and_then(|target| Url::parse(target).ok());
-        if let Some(target) = target.as_ref().filter(|target| target.origin().ascii_serialization() == host) {
-            return Error::RedirectedChange { host, target: target.path().to_owned() };
-        }
-        Error::Redirected {
-            host,
-            target: target.map_or_else(|| "another address".to_owned(), |url| url.origin().ascii_serialization()),
+        let own = Url::parse(&host).ok();
+        // It can be relative.
+        let target = own.as_ref().zip(target).and_then(|(own, target)| own.join(target).ok());
+        match target {
+            Some(target) if own.is_some_and(|own| own.origin() == target.origin()) => {
+                Error::RedirectedChange { host, target: target.path().to_owned() }
+            }
+            Some(target) => Error::Redirected { host, target: target.origin().ascii_serialization() },
+            None => Error::Redirected { host, target: "another address".to_owned() },
         }
     }
 

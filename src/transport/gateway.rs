@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::body::{self, BodyLimits};
 use super::call::guarded;
-use super::guard::{self, Guard};
+use super::guard::{self, Guard, Refusal};
 use super::listener::Listener;
 use crate::config::Access;
 use crate::gateway::{BODY_BYTES, Error, Gateway};
@@ -46,16 +46,16 @@ pub async fn serve(gateway: Arc<Gateway>, address: (&str, u16), access: &Access)
 }
 
 fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
+    let guard = Guard::new(access);
     let guarded = Router::new()
         .route("/mcp/call", post(call))
         .route("/mcp/call/{server}/{tool}", post(call_tool))
         .route("/mcp/tools", get(tools))
         .route("/openapi.json", get(openapi))
         .route("/metrics", get(metrics))
-        .route_layer(middleware::from_fn_with_state(Guard::new(access), authorize));
-    let open = Router::new()
-        .route("/health", get(health))
-        .route_layer(middleware::from_fn_with_state(Guard::new(access), without_token));
+        .route_layer(middleware::from_fn_with_state(guard.clone(), authorize));
+    let open =
+        Router::new().route("/health", get(health)).route_layer(middleware::from_fn_with_state(guard, without_token));
     open.merge(guarded)
         .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, &request, "Unknown path."))
         .method_not_allowed_fallback(async |request: Request| {
@@ -66,15 +66,16 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
 
 /// Refuses requests without the token, or from a host or origin that is not allowed, before their body is read.
 async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.refusal(request.headers()) {
-        Some(refusal) => refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({}))),
-        None => next.run(request).await,
-    }
+    run_unless(guard.refusal(request.headers()), request, next).await
 }
 
 /// Refuses requests from a host or origin that is not allowed; the token is not required.
 async fn without_token(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.foreign(request.headers()) {
+    run_unless(guard.foreign(request.headers()), request, next).await
+}
+
+async fn run_unless(refusal: Option<Refusal>, request: Request, next: Next) -> Response {
+    match refusal {
         Some(refusal) => refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({}))),
         None => next.run(request).await,
     }

@@ -78,22 +78,22 @@ impl Projection for DescribeProjection {
 
     fn read(&self, cursor: Cursor<'_>) -> Self::View {
         let read = runs::read(cursor, |header| Nodes::new(self, header), DescribedWorkflow::read_or_default)?;
-        let Execution { header, data, runs, workflow } = read;
+        let Execution { header, mut data, runs, workflow } = read;
         let DescribedWorkflow { workflow, mut settings, .. } = workflow;
         let (executed, mut nodes, end) = runs.finish();
-        let is_redacted = data.redacted || data.result.redacted_error.is_some();
+        let pinned = std::mem::take(&mut data.result.pinned);
+        let summary = Summary::new(Execution { header, data, runs: executed, workflow });
         for (name, node) in &mut nodes {
             node.settings = settings.shift_remove(name).unwrap_or_default();
-            node.pinned = data.result.pinned.contains(name) && !node.settings.disabled;
+            node.pinned = pinned.contains(name) && !node.settings.disabled;
             if self.redacts {
                 node.redact();
             }
-            if is_redacted {
+            if summary.redacted {
                 // What n8n left of the items says nothing about them.
                 node.forget_items();
             }
         }
-        let summary = Summary::new(Execution { header, data, runs: executed, workflow });
         // Without data of any node, it is not known which ran.
         let is_known = !nodes.is_empty();
         let not_run =

@@ -7,7 +7,7 @@ use super::item_set::{ItemSet, NumberedPlace};
 use crate::execution::values::{ValueVisitor, without_indices};
 use crate::json::{CUT_NAME_CHARS, Visitor, Written, begins_with, cut_name};
 
-/// The maximum number of paths of a node.
+/// The maximum number of paths of a node: 400, and that of `json` itself.
 pub(in crate::execution) const PATHS: usize = 401;
 
 /// What is known of the values with one path.

@@ -35,7 +35,6 @@ impl Parts {
     pub(in crate::execution) const LINEAGE: Self = Self(1 << 12);
     /// Whether a run used credentials of the user who started the execution.
     pub(in crate::execution) const CREDENTIALS: Self = Self(1 << 13);
-
     /// The nodes whose output was pinned.
     pub(in crate::execution) const PINNED: Self = Self(1 << 14);
 

@@ -12,7 +12,7 @@ pub(super) const HOW_TO_BUILD: &str =
     "There is no catalogue of node types on this machine: `n8n-lens catalogue update` builds one from n8n's packages.";
 
 /// The packages in the catalogue. Types of other packages are community nodes, which are not in it.
-const PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."];
+const PACKAGES: [&str; 2] = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"];
 
 /// How many types an error suggests.
 const MAX_PROPOSED: usize = 5;
@@ -91,16 +91,15 @@ fn parts(node_type: &str) -> Option<(&str, &str)> {
 fn is_community(node_type: &str) -> bool {
     let Some((package, _)) = parts(node_type) else { return false };
     let name = package.rsplit('/').next().unwrap_or(package);
-    let is_own = PACKAGES.iter().any(|own| own.trim_end_matches('.') == package);
-    package == "CUSTOM" || (name.starts_with("n8n-nodes-") && !is_own)
+    package == "CUSTOM" || (name.starts_with("n8n-nodes-") && !PACKAGES.contains(&package))
 }
 
 /// Whether n8n has the type in a package that is almost called the same.
 fn is_slip(node_type: &str, catalogue: &Catalogue) -> bool {
     const SLIPS: usize = 2;
     let Some((package, name)) = parts(node_type) else { return false };
-    let is_near = |own: &str| strsim::damerau_levenshtein(package, own.trim_end_matches('.')) <= SLIPS;
-    PACKAGES.iter().any(|own| is_near(own) && catalogue.find(&format!("{own}{name}")).is_some())
+    let is_near = |own: &str| strsim::damerau_levenshtein(package, own) <= SLIPS;
+    PACKAGES.iter().any(|own| is_near(own) && catalogue.find(&format!("{own}.{name}")).is_some())
 }
 
 fn quoted(names: Vec<&str>) -> String {

@@ -57,7 +57,7 @@ const NODE_TYPE: &str = "The full type, as node_search returns it, or a display 
 
 /// The parameters of a call, which must not be from a clipped answer.
 fn whole(parameters: Map<String, Value>) -> Result<Map<String, Value>, Error> {
-    if is_clipped(&Value::Object(parameters.clone()).to_string()) {
+    if serde_json::to_string(&parameters).is_ok_and(|given| is_clipped(&given)) {
         return Err(Error::argument(
             "parameters",
             "are from a clipped answer and not complete. Change a part of them with edit_workflow.",

@@ -67,7 +67,7 @@ impl Writing<'_> {
     /// [`Error::Argument`] if it is not a workflow, or if the caller gave a key that n8n does not know;
     /// [`Error::N8n`] if n8n refuses it or does not confirm it.
     pub(in crate::tools) async fn send(mut self) -> Result<Written, Error> {
-        if is_clipped(&Value::Object(self.given.clone()).to_string()) {
+        if serde_json::to_string(&self.given).is_ok_and(|given| is_clipped(&given)) {
             return Err(Error::arguments(
                 "These arguments are from a clipped answer and not complete. Change parts of the workflow with edit_workflow.",
             ));

@@ -299,7 +299,8 @@ impl Finder<'_, '_> {
         let is_of_another_run = has_more && output.is_none_or(|(_, is_alone)| !is_alone);
         if let Some((which, next)) = self.element(close + 1, is_of_another_run) {
             // n8n reads the first output of a node, whatever leads here (`$items` in `workflow-data-proxy.ts`).
-            let output = output.map(|(output, _)| output).or(name.is_some().then_some(0));
+            let is_first = name.is_some() && !has_more;
+            let output = output.map(|(output, _)| output).or(is_first.then_some(0));
             self.json(index, next, name.as_deref(), (output, which));
         }
     }

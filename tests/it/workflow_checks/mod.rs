@@ -296,6 +296,7 @@ fn a_list_of_items_is_of_the_first_output_and_a_length_has_two_forms() {
     assert_eq!(references("={{ $items('Source')[0].json.t }}"), [""; 0]);
     assert_eq!(references("={{ $items('Source')[0].json.f }}"), ["$items('Source')[0].json.f"]);
     assert_eq!(references("={{ $items('Source', 1)[0].json.f }}"), [""; 0]);
+    assert_eq!(references("={{ $items('Source', $runIndex + 1)[0].json.f }}"), [""; 0], "it can be any output");
     assert_eq!(references("={{ $json.tags['length'] + $json['tags'].length }}"), [""; 0]);
 }
 
