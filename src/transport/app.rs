@@ -1,6 +1,8 @@
 //! The page inside an MCP client (MCP Apps, `io.modelcontextprotocol/ui`, 2026-01-26): the tools about one execution declare
 //! it as the view of their results. Only a client that announces the extension sees any of this.
 
+use std::sync::OnceLock;
+
 use rmcp::model::{
     CallToolResult, ClientCapabilities, ContentBlock, JsonObject, MetaObject, ReadResourceResult, Resource,
     ResourceContents, ServerCapabilities,
@@ -31,14 +33,17 @@ const SHOWN: [&Tool; 3] = [&get_execution::TOOL, &describe_execution::TOOL, &com
 pub(super) struct App {
     /// The tools that the page calls in addition to those offered to agents.
     own: Toolbox,
-    document: String,
+    about: Value,
+    /// Made for the first reader.
+    document: OnceLock<String>,
 }
 
 impl App {
     /// The page for a selection of tools; `None` if it would have nothing to show.
     pub(super) fn new(context: &Context, toolbox: &Toolbox, settings: &PageSettings) -> Option<Self> {
         toolbox.find(get_execution::TOOL.name).ok()?;
-        Some(Self { own: toolbox.only_for_page(), document: view::document(context, settings) })
+        let about = view::about_server(context, settings, false);
+        Some(Self { own: toolbox.only_for_page(), about, document: OnceLock::new() })
     }
 
     /// The tools that only the page calls.
@@ -75,8 +80,11 @@ impl App {
 
     /// The page, if this is its address.
     pub(super) fn read(&self, uri: &str) -> Option<ReadResourceResult> {
-        let contents = ResourceContents::text(&self.document, URI).with_mime_type(MEDIA_TYPE).with_meta(about_page());
-        (uri == URI).then(|| ReadResourceResult::new(vec![contents]))
+        (uri == URI).then(|| {
+            let document = self.document.get_or_init(|| view::document(&self.about));
+            let contents = ResourceContents::text(document, URI).with_mime_type(MEDIA_TYPE).with_meta(about_page());
+            ReadResourceResult::new(vec![contents])
+        })
     }
 }
 

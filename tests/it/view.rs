@@ -74,7 +74,7 @@ fn the_token_is_good_for_one_browser() {
     assert_eq!(get(&view, view.path(), &[]).status, 401, "a second browser");
     let index = get(&view, "/view/", &[("cookie", &format!("other=1; {cookie}"))]);
     assert_eq!(index.status, 200);
-    assert!(index.body.contains("main.js"));
+    assert!(index.body.contains("id=\"about\"") && index.body.ends_with("</html>\n"), "{:.300}", index.body);
     let again = get(&view, view.path(), &[("cookie", cookie)]);
     assert_eq!((again.status, again.header("location")), (303, Some("/view/")), "the same browser, by its history");
 }
@@ -162,7 +162,7 @@ fn a_person_without_access_gets_a_sentence() {
     assert_eq!(elsewhere.status, 403);
     assert!(elsewhere.body.contains("--allowed-hosts") && !elsewhere.body.contains("guess"), "{}", elsewhere.body);
     // The page's own requests are answered in JSON.
-    assert_eq!(refused("/view/about", &[]).header("content-type"), Some("application/json"));
+    assert_eq!(refused("/view/items", &[]).header("content-type"), Some("application/json"));
 
     let server = HttpServer::start(&n8n.url(), &["--auth-token", "right", "--locale", "en"]);
     let page = server.send("GET", "/view/", &[("accept-language", "ja")], "");
@@ -219,7 +219,7 @@ fn nothing_is_shown_to_other_users_and_other_origins() {
     let question = call("view_overview", json!({"id": ID}));
     let json = ("content-type", "application/json");
     let mine = ("cookie", cookie.as_str());
-    for path in ["/view/", "/view/main.js", "/view/about"] {
+    for path in ["/view/", "/view/enter.js", "/view/items"] {
         assert_eq!(get(&view, path, &[]).status, 401, "{path}");
         assert_eq!(get(&view, path, &[("cookie", &format!("{cookie}0"))]).status, 401, "{path}");
         for foreign in [("origin", "http://evil.example"), ("host", "evil.example"), ("origin", "null")] {
@@ -242,10 +242,12 @@ fn every_answer_keeps_other_pages_out() {
     let n8n = n8n();
     let view = view(&n8n);
     let cookie = view.enter();
-    for path in ["/view", "/view/", "/view/style.css", "/view/about", "/view/none.js"] {
+    for path in ["/view", "/view/", "/view/enter.js", "/view/items", "/view/none.js"] {
         let answer = get(&view, path, &[("cookie", &cookie)]);
         let policy = answer.header("content-security-policy").unwrap_or_else(|| panic!("{path}: {answer:?}"));
-        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+        let scripts = if path == "/view/" { "'sha256-" } else { "'self';" };
+        assert!(policy.starts_with(&format!("default-src 'none'; script-src {scripts}")), "{policy}");
+        assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
         assert!(!policy.contains("unsafe") && !policy.contains('*'), "{policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
@@ -258,15 +260,14 @@ fn every_answer_keeps_other_pages_out() {
 }
 
 #[test]
-fn files_are_compressed_and_not_sent_twice() {
+fn the_page_is_compressed_and_not_sent_twice() {
     let n8n = n8n();
     let view = view(&n8n);
     let cookie = view.enter();
-    let file =
-        |more: &[(&str, &str)]| get(&view, "/view/waterfall.js", &[&[("cookie", cookie.as_str())][..], more].concat());
+    let file = |more: &[(&str, &str)]| get(&view, "/view/", &[&[("cookie", cookie.as_str())][..], more].concat());
     let plain = file(&[]);
-    assert_eq!(plain.header("content-type"), Some("text/javascript; charset=utf-8"));
-    assert!(plain.body.contains("export class Waterfall"));
+    assert_eq!(plain.header("content-type"), Some("text/html; charset=utf-8"));
+    assert!(plain.body.contains("class Waterfall"));
     let tag = plain.header("etag").unwrap();
     let unchanged = file(&[("if-none-match", tag)]);
     assert_eq!((unchanged.status, unchanged.body.as_str()), (304, ""));
@@ -282,7 +283,7 @@ fn the_overview_is_the_whole_picture() {
     let n8n = n8n();
     let view = view(&n8n);
     let cookie = view.enter();
-    let about: Value = serde_json::from_str(&get(&view, "/view/about", &[("cookie", &cookie)]).body).unwrap();
+    let about = view.about(&cookie);
     let n8n_url = format!("{}/", n8n.url());
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
@@ -420,7 +421,7 @@ fn a_saved_execution_needs_no_n8n() {
     std::fs::write(&file, &executions()[ID]).unwrap();
     let view = ViewServer::start(&[file.to_str().unwrap(), "--locale", "ja"], &[]);
     let cookie = view.enter();
-    let about: Value = serde_json::from_str(&get(&view, "/view/about", &[("cookie", &cookie)]).body).unwrap();
+    let about = view.about(&cookie);
     assert_eq!((&about["execution"], &about["locale"], &about["n8nUrl"]), (&json!("0"), &json!("ja"), &Value::Null));
     let result = |tool: &str, arguments: Value| lines(&view.call(&cookie, &call(tool, arguments))).pop().unwrap();
     assert_eq!(result("view_overview", json!({"id": "0"}))["result"]["execution"]["error"]["httpCode"], "500");
@@ -564,9 +565,6 @@ fn a_proof_takes_more_than_being_let_in() {
     let n8n = n8n();
     let environment = [("N8N_URL", n8n.url()), ("N8N_API_KEY", KEY.to_owned())];
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let about = |view: &ViewServer, cookie: &str| -> Value {
-        serde_json::from_str(&get(view, "/view/about", &[("cookie", cookie)]).body).unwrap()
-    };
     let post = |view: &ViewServer, headers: &[(&str, &str)], body: &str| {
         let json = [("content-type", "application/json")];
         view.http.send("POST", "/view/prove", &[&json, headers].concat(), body)
@@ -576,13 +574,13 @@ fn a_proof_takes_more_than_being_let_in() {
     let reader = view(&n8n);
     let cookie = reader.enter();
     let origin = format!("http://{}", reader.http.authority);
-    assert_eq!(about(&reader, &cookie)["proof"], false);
+    assert_eq!(reader.about(&cookie)["proof"], false);
     assert_eq!(post(&reader, &[("cookie", &cookie), ("origin", &origin)], &confirmed).status, 404);
 
     let prover = ViewServer::start(&["--toolsets", "proof"], &environment);
     let cookie = prover.enter();
     let origin = format!("http://{}", prover.http.authority);
-    assert_eq!(about(&prover, &cookie)["proof"], true);
+    assert_eq!(prover.about(&cookie)["proof"], true);
     let own = [("cookie", cookie.as_str()), ("origin", origin.as_str())];
     assert_eq!(post(&prover, &own[1..], &confirmed).status, 401, "no cookie");
     assert_eq!(post(&prover, &own[..1], &confirmed).status, 400, "no origin");

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::http_client::{Answer, HttpServer};
@@ -45,6 +46,13 @@ impl ViewServer {
         assert_eq!(answer.status, 200, "{answer:?}");
         let cookie = answer.header("set-cookie").expect("a cookie");
         cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// What the page knows about its server.
+    pub fn about(&self, cookie: &str) -> Value {
+        let page = self.http.send("GET", "/view/", &[("cookie", cookie)], "").body;
+        let (_, after) = page.split_once("id=\"about\">").unwrap_or_else(|| panic!("{page:.300}"));
+        serde_json::from_str(after.split_once("</script>").unwrap().0).unwrap()
     }
 
     /// Calls a tool; returns the lines of the answer.

@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 43] = files![
+static FILES: [(&str, &[u8]); 42] = files![
     "address.js",
     "api.js",
     "app.js",
@@ -37,7 +37,6 @@ static FILES: [(&str, &[u8]); 43] = files![
     "head.js",
     "home.js",
     "icon.svg",
-    "index.html",
     "items.js",
     "json.js",
     "keyboard.js",
@@ -65,29 +64,49 @@ static FILES: [(&str, &[u8]); 43] = files![
     "words.js",
 ];
 
-struct Asset {
-    name: &'static str,
+/// A file as it is sent.
+pub(super) struct Asset {
     media_type: &'static str,
-    text: &'static [u8],
+    text: Bytes,
     compressed: Bytes,
     tag: String,
 }
 
-static ASSETS: LazyLock<Vec<Asset>> =
-    LazyLock::new(|| FILES.iter().map(|(name, text)| Asset::new(name, text)).collect());
-
 impl Asset {
-    fn new(name: &'static str, text: &'static [u8]) -> Self {
-        let media_type = match name.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("html") => "text/html; charset=utf-8",
-            Some("js") => "text/javascript; charset=utf-8",
-            Some("css") => "text/css; charset=utf-8",
-            _ => "image/svg+xml",
-        };
-        let hash = digest::digest(&digest::SHA256, text);
+    pub(super) fn new(media_type: &'static str, text: impl Into<Bytes>) -> Self {
+        let text = text.into();
+        let hash = digest::digest(&digest::SHA256, &text);
         let tag: String = hash.as_ref().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         // Weak, because the compressed form has the same tag.
-        Self { name, media_type, text, compressed: compress(text).into(), tag: format!("W/\"{tag}\"") }
+        Self { media_type, compressed: compress(&text).into(), text, tag: format!("W/\"{tag}\"") }
+    }
+
+    /// The response with it: compressed for a browser that accepts that, and empty for one that already has it.
+    pub(super) fn respond(&self, headers: &HeaderMap) -> Response {
+        let has = |name: HeaderName, wanted: &str| {
+            let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+            values.flat_map(|values| values.split(',')).any(|value| value.trim() == wanted)
+        };
+        let about = [(ETAG, self.tag.as_str()), (CACHE_CONTROL, "no-cache"), (VARY, "accept-encoding")];
+        if has(IF_NONE_MATCH, &self.tag) {
+            return (StatusCode::NOT_MODIFIED, about).into_response();
+        }
+        let content = [(CONTENT_TYPE, self.media_type)];
+        match has(ACCEPT_ENCODING, "gzip") {
+            true => (about, content, [(CONTENT_ENCODING, "gzip")], self.compressed.clone()).into_response(),
+            false => (about, content, self.text.clone()).into_response(),
+        }
+    }
+}
+
+/// The file with this name, if it is not a part of the page's document.
+pub(super) fn find(name: &str) -> Option<&'static Asset> {
+    static ENTER: LazyLock<Asset> = LazyLock::new(|| Asset::new("text/javascript; charset=utf-8", text("enter.js")));
+    static ICON: LazyLock<Asset> = LazyLock::new(|| Asset::new("image/svg+xml", text("icon.svg")));
+    match name {
+        "enter.js" => Some(&*ENTER),
+        "icon.svg" => Some(&*ICON),
+        _ => None,
     }
 }
 
@@ -98,30 +117,16 @@ pub(super) fn compress(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// The response with a file: compressed for a browser that accepts it, and empty for one that already has it.
-pub(super) fn respond(name: &str, headers: &HeaderMap) -> Response {
-    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
-        return (StatusCode::NOT_FOUND, "The page has no such file.").into_response();
-    };
-    let has = |name: HeaderName, wanted: &str| {
-        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        values.flat_map(|values| values.split(',')).any(|value| value.trim() == wanted)
-    };
-    let about = [(ETAG, asset.tag.as_str()), (CACHE_CONTROL, "no-cache"), (VARY, "accept-encoding")];
-    if has(IF_NONE_MATCH, &asset.tag) {
-        return (StatusCode::NOT_MODIFIED, about).into_response();
-    }
-    let content = [(CONTENT_TYPE, asset.media_type)];
-    match has(ACCEPT_ENCODING, "gzip") {
-        true => (about, content, [(CONTENT_ENCODING, "gzip")], asset.compressed.clone()).into_response(),
-        false => (about, content, asset.text).into_response(),
-    }
-}
-
 /// The text of a file; empty if there is no such file.
 pub(super) fn text(name: &str) -> &'static str {
     let text = FILES.iter().find(|(other, _)| *other == name).map(|(_, text)| *text);
     text.and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+}
+
+/// The names of all files.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
 }
 
 #[cfg(test)]
@@ -134,31 +139,18 @@ mod tests {
         let mut names: Vec<_> =
             folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
-        assert_eq!(ASSETS.iter().map(|asset| asset.name).collect::<Vec<_>>(), names);
-        let bytes: usize = ASSETS.iter().map(|asset| asset.compressed.len()).sum();
+        assert_eq!(super::names().collect::<Vec<_>>(), names);
+        let bytes: usize = FILES.iter().map(|(_, text)| compress(text).len()).sum();
         assert!((1024..120 * 1024).contains(&bytes), "{bytes}");
     }
 
     #[test]
-    fn a_browser_need_not_find_out_which_modules_there_are() {
-        let index = ASSETS.iter().find(|asset| asset.name == "index.html").unwrap();
-        let index = std::str::from_utf8(index.text).unwrap();
-        for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js")) {
-            // The entry points: of the login, of the page itself, and of the page inside a client.
-            let is_known = ["enter.js", "main.js", "app.js"].contains(&asset.name);
-            let is_preloaded = index.contains(&format!("href=\"{}\"", asset.name));
-            assert_eq!(is_preloaded, !is_known, "{}", asset.name);
-        }
-    }
-
-    #[test]
     fn modules_import_only_each_other() {
-        for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js")) {
-            let text = std::str::from_utf8(asset.text).unwrap();
-            for line in text.lines().filter(|line| line.starts_with("import ")) {
+        for name in super::names().filter(|name| name.ends_with(".js")) {
+            for line in text(name).lines().filter(|line| line.starts_with("import ")) {
                 let from = line.rsplit_once("'./").and_then(|(_, name)| name.strip_suffix("';"));
-                let from = from.unwrap_or_else(|| panic!("{}: {line}", asset.name));
-                assert!(ASSETS.iter().any(|other| other.name == from), "{}: {line}", asset.name);
+                let from = from.unwrap_or_else(|| panic!("{name}: {line}"));
+                assert!(super::names().any(|other| other == from), "{name}: {line}");
             }
         }
     }

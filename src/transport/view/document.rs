@@ -1,20 +1,42 @@
 //! The page as one document that needs no other file: its modules become one script, in the order of their imports.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use ring::digest;
 use serde_json::Value;
 
 use super::assets;
 
-/// The document. Both modules are started, one after the other; it contains `about` as JSON.
-pub(super) fn of(first: &str, main: &str, about: &Value) -> String {
-    // No text may end the element that contains it.
-    let about = about.to_string().replace('<', "\\u003c");
-    let (style, script) = (assets::text("style.css"), script(&[first, main]));
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>n8n-lens</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
-         <script type=\"application/json\" id=\"about\">{about}</script>\n<script type=\"module\">\n{script}</script>\n</body>\n</html>\n"
-    )
+/// A document, and what a policy must know to allow its script and its style, and no others.
+pub(super) struct Document {
+    pub html: String,
+    /// `'sha256-…'` of the script.
+    pub script: String,
+    /// `'sha256-…'` of the style.
+    pub style: String,
+}
+
+impl Document {
+    /// The document that starts these modules, one after the other; it contains `about` as JSON. `head` is added to its head.
+    pub(super) fn of(entries: &[&str], head: &str, about: &Value) -> Self {
+        // No text may end the element that contains it.
+        let about = about.to_string().replace('<', "\\u003c");
+        let (style, script) = (assets::text("style.css"), script(entries));
+        let html = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>n8n-lens</title>\n{head}<style>{style}</style>\n</head>\n\
+             <body>\n<noscript>This page needs JavaScript.</noscript>\n\
+             <script type=\"application/json\" id=\"about\">{about}</script>\n<script type=\"module\">{script}</script>\n</body>\n\
+             </html>\n"
+        );
+        Self { html, script: source(&script), style: source(style) }
+    }
+}
+
+/// The text of an element as a source that a policy allows (Content Security Policy Level 3, `hash-source`).
+fn source(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(digest::digest(&digest::SHA256, text.as_bytes())))
 }
 
 /// The script that runs modules, each preceded by its imports.
@@ -119,9 +141,19 @@ mod tests {
         }
     }
 
+    /// A module that nothing imports would never be loaded.
+    #[test]
+    fn every_module_is_in_the_document() {
+        let order = modules();
+        // The page that exchanges the token starts it on its own.
+        for name in assets::names().filter(|name| name.ends_with(".js") && *name != "enter.js") {
+            assert!(order.iter().any(|sorted| sorted == name), "{name}");
+        }
+    }
+
     #[test]
     fn nothing_ends_an_element_or_comes_from_elsewhere() {
-        let document = of("app.js", "main.js", &json!({"n8nUrl": "</script><b>"}));
+        let document = Document::of(&["app.js", "main.js"], "", &json!({"n8nUrl": "</script><b>"})).html;
         assert_eq!(document.matches("</script").count(), 2);
         assert_eq!(document.matches("</style").count(), 1);
         assert!(document.contains(r"\u003c/script>\u003cb>"));
@@ -132,7 +164,8 @@ mod tests {
 
     #[test]
     fn the_document_is_small() {
-        let bytes = assets::compress(of("app.js", "main.js", &json!({})).as_bytes()).len();
+        let document = Document::of(&["app.js", "main.js"], "", &json!({}));
+        let bytes = assets::compress(document.html.as_bytes()).len();
         println!("{bytes} bytes compressed");
         assert!((20_000..80_000).contains(&bytes), "{bytes}");
     }

@@ -1,5 +1,5 @@
-//! The page: shows a person an execution that is too big for n8n's editor. It is served at `/view`, from files that are compiled
-//! in, and calls the same tools as every other client, through `/view/call`.
+//! The page: shows a person an execution that is too big for n8n's editor. It is served at `/view` as one document, made of files
+//! that are compiled in, and calls the same tools as every other client, through `/view/call`.
 
 mod assets;
 mod call;
@@ -8,13 +8,12 @@ mod entrance;
 mod items;
 mod notice;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::map_response;
@@ -23,7 +22,9 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use self::assets::Asset;
 pub(super) use self::call::for_page;
+use self::document::Document;
 use self::entrance::{Entrance, Refused};
 use super::body::BodyLimits;
 use super::guard::Guard;
@@ -36,9 +37,11 @@ use crate::tools::executions::get_execution_by_node;
 use crate::tools::proof::prove_fix;
 use crate::tools::{Context, Tool, Toolbox};
 
-/// Nothing is loaded from elsewhere, and no text is ever run as a script or read as a style.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// What a policy allows besides scripts and styles. Nothing is loaded from elsewhere.
+const POLICY: &str = "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The policy of everything but the page itself: only files of the page, and no text in a document, are run as a script.
+static OF_FILES: LazyLock<HeaderValue> = LazyLock::new(|| policy("'self'", "'none'"));
 
 /// What the page knows about its server.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +104,8 @@ pub(super) struct Page {
     /// The requested language.
     locale: Option<Locale>,
     about: Value,
+    /// Made for the first reader.
+    document: OnceLock<(Asset, HeaderValue)>,
     limits: BodyLimits,
     /// Cancels the calls in progress.
     shutdown: CancellationToken,
@@ -133,7 +138,18 @@ impl Page {
         let prover = toolbox.find(prove_fix::TOOL.name).ok().filter(|_| can_prove);
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
         let about = about_server(&context, settings, prover.is_some());
-        Self { context, toolbox, prover, guard, entrance, locale: settings.locale, about, limits, shutdown }
+        let (locale, document) = (settings.locale, OnceLock::new());
+        Self { context, toolbox, prover, guard, entrance, locale, about, document, limits, shutdown }
+    }
+
+    /// The page as one document, with the policy that allows its script and its style.
+    fn document(&self, headers: &HeaderMap) -> Response {
+        let (document, policy) = self.document.get_or_init(|| {
+            let icon = "<link rel=\"icon\" href=\"icon.svg\" type=\"image/svg+xml\">\n";
+            let Document { html, script, style } = Document::of(&["main.js"], icon, &self.about);
+            (Asset::new("text/html; charset=utf-8", html), policy(&script, &style))
+        });
+        ([(CONTENT_SECURITY_POLICY, policy)], document.respond(headers)).into_response()
     }
 
     /// Why a request is not allowed, if so.
@@ -153,7 +169,7 @@ impl Page {
 }
 
 /// What the page knows about its server, and whether it may prove a draft.
-fn about_server(context: &Context, settings: &PageSettings, proves: bool) -> Value {
+pub(super) fn about_server(context: &Context, settings: &PageSettings, proves: bool) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
@@ -165,8 +181,15 @@ fn about_server(context: &Context, settings: &PageSettings, proves: bool) -> Val
 }
 
 /// The page as one document for an MCP client, which shows it in a frame and calls the server on its behalf.
-pub(super) fn document(context: &Context, settings: &PageSettings) -> String {
-    document::of("app.js", "main.js", &about_server(context, settings, false))
+pub(super) fn document(about: &Value) -> String {
+    Document::of(&["app.js", "main.js"], "", about).html
+}
+
+/// A policy with these sources of scripts and styles.
+fn policy(scripts: &str, styles: &str) -> HeaderValue {
+    let policy = format!("default-src 'none'; script-src {scripts}; style-src {styles}; {POLICY}");
+    // It is ASCII.
+    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
 /// The routes.
@@ -175,7 +198,6 @@ pub(super) fn routes(page: Page) -> Router {
         .route("/", get(redirect))
         .route("/view", get(redirect))
         .route("/view/", get(index))
-        .route("/view/about", get(about))
         .route("/view/call", post(call::call))
         .route("/view/prove", post(call::prove))
         .route("/view/items", get(items::items))
@@ -203,25 +225,21 @@ async fn index(State(page): State<Arc<Page>>, RawQuery(query): RawQuery, headers
         Some(refusal) => refusal.for_people(page.locale(&headers)),
         // The cookie is valid: drop the used token from the address.
         None if token.is_some() => to(StatusCode::SEE_OTHER, "/view/"),
-        None => assets::respond("index.html", &headers),
+        None => page.document(&headers),
     }
 }
 
 async fn file(State(page): State<Arc<Page>>, Path(file): Path<String>, headers: HeaderMap) -> Response {
-    page.refusal(&headers).map_or_else(|| assets::respond(&file, &headers), Refused::into_response)
-}
-
-async fn about(State(page): State<Arc<Page>>, headers: HeaderMap) -> Response {
-    if let Some(refusal) = page.refusal(&headers) {
-        return refusal.into_response();
+    match (page.refusal(&headers), assets::find(&file)) {
+        (Some(refusal), _) => refusal.into_response(),
+        (None, Some(asset)) => asset.respond(&headers),
+        (None, None) => (StatusCode::NOT_FOUND, "The page has no such file.").into_response(),
     }
-    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], page.about.to_string()).into_response()
 }
 
 /// Adds headers to every response that keep other pages out.
 async fn protect(mut response: Response) -> Response {
-    const HEADERS: [(HeaderName, &str); 5] = [
-        (CONTENT_SECURITY_POLICY, POLICY),
+    const HEADERS: [(HeaderName, &str); 4] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -230,5 +248,6 @@ async fn protect(mut response: Response) -> Response {
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    response.headers_mut().entry(CONTENT_SECURITY_POLICY).or_insert_with(|| OF_FILES.clone());
     response
 }

@@ -11,7 +11,7 @@ const answers = new Map();
 let always = {};
 
 /** How the server is reached: over HTTP, unless the page is shown inside a client, which has no address for files. */
-let server = { about: aboutOverHttp, call: callOverHttp, hasFiles: true };
+let server = { about: written, call: callOverHttp, hasFiles: true };
 
 /** Reaches the server in another way: `about` and `call` as below, without the cache here. */
 export function reach(other) {
@@ -115,14 +115,14 @@ function keep(key, result) {
   if (answers.size > ANSWERS) answers.delete(answers.keys().next().value);
 }
 
-/** What the page must know about its server: version, locale, address of n8n, the execution it was opened with. */
+/** What the page must know about its server. */
 export function about() {
   return server.about();
 }
 
-async function aboutOverHttp() {
-  const response = await accepted('about');
-  return response.json();
+/** What the server wrote into the page about itself: version, locale, address of n8n, the execution it was opened with. */
+export function written() {
+  return JSON.parse(document.getElementById('about').textContent);
 }
 
 /** Whether items can be downloaded as a file. */

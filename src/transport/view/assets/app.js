@@ -3,7 +3,7 @@
 // JSON-RPC over `postMessage`.
 
 import { current, format, keepAddress, visit } from './address.js';
-import { Failure, reach } from './api.js';
+import { Failure, reach, written } from './api.js';
 import { fill, h } from './dom.js';
 import { chooseLanguage, t } from './words.js';
 
@@ -50,7 +50,7 @@ const connected = connect();
 async function connect() {
   const hello = {
     protocolVersion: PROTOCOL,
-    appInfo: { name: 'n8n-lens', version: server().version },
+    appInfo: { name: 'n8n-lens', version: written().version },
     appCapabilities: { availableDisplayModes: ['inline', 'fullscreen'] },
   };
   const { hostContext } = await request('ui/initialize', hello);
@@ -61,7 +61,7 @@ async function connect() {
 /** What the page knows about its server, once the client has said which execution to show. */
 async function about() {
   await connected;
-  const known = server();
+  const known = written();
   // The client's language takes precedence over the server's, which was chosen at setup.
   const locale = reader() ? null : known.locale;
   chooseLanguage(locale, reader());
@@ -72,11 +72,6 @@ async function about() {
   notice.remove();
   open(given, result);
   return { ...known, locale, reader: reader(), controls };
-}
-
-/** The data that the server wrote into the page. */
-function server() {
-  return JSON.parse(document.getElementById('about').textContent);
 }
 
 /** Shows the result that a tool was called for. */
