@@ -64,7 +64,7 @@ impl GatewayOptions {
     /// The port is not a number from 0 to 65535.
     pub fn address(&self, config: &Config) -> Result<(String, u16), Error> {
         let host = filled(self.host.as_deref()).or(config.host.as_deref()).unwrap_or("127.0.0.1");
-        let port = number("GATEWAY_PORT", "0 to 65535", self.port.as_deref())?.or(config.port).unwrap_or(3001);
+        let port = number("--port (GATEWAY_PORT)", "0 to 65535", self.port.as_deref())?.or(config.port).unwrap_or(3001);
         Ok((bare(host).to_owned(), port))
     }
 
@@ -81,7 +81,8 @@ impl GatewayOptions {
     /// # Errors
     /// The timeout is not a positive number of milliseconds.
     pub fn settings(&self) -> Result<Settings, Error> {
-        let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", "1 to 4294967295", self.timeout_ms.as_deref())?;
+        let timeout =
+            number::<NonZeroU32>("--timeout-ms (GATEWAY_TIMEOUT_MS)", "1 to 4294967295", self.timeout_ms.as_deref())?;
         let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
         let builtin_environment = self.environment();
         Ok(Settings { timeout, checks: !self.disable_validation, builtin_environment, owns_process: true })
@@ -97,9 +98,8 @@ impl GatewayOptions {
 }
 
 /// Parses a number; an empty text counts as unset.
-fn number<T: FromStr>(variable: &str, range: &str, text: Option<&str>) -> Result<Option<T>, Error> {
-    let parse = |text: &str| {
-        text.parse().map_err(|_| Error(format!("{variable} must be a number from {range}, not {text:?}.")))
-    };
+fn number<T: FromStr>(option: &str, range: &str, text: Option<&str>) -> Result<Option<T>, Error> {
+    let parse =
+        |text: &str| text.parse().map_err(|_| Error(format!("{option} must be a number from {range}, not {text:?}.")));
     filled(text).map(parse).transpose()
 }

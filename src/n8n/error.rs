@@ -15,7 +15,7 @@ pub enum Error {
     #[error("n8n refused the API key (401). Check N8N_API_KEY.")]
     Unauthorized,
     /// The key lacks a scope (403).
-    #[error("The API key lacks the scope {scope} (403){}. Give it that scope in n8n under Settings > n8n API, or use another key.", said(.message))]
+    #[error("n8n returned 403{}: the API key lacks the scope {scope}. Give it that scope in n8n under Settings > n8n API, or use another key.", said(.message))]
     Forbidden {
         /// The scope that the request needs.
         scope: &'static str,

@@ -7,6 +7,8 @@ pub(super) struct Sought<'n> {
     pub(super) name: &'n str,
     /// The longest part that JSON and code write in only one way, unless they escape one of its letters.
     plain: memmem::Finder<'n>,
+    /// Whether the name ends with this part, and with a letter or a digit: then no other may follow.
+    is_end_of_word: bool,
     letters: AsciiSet,
 }
 
@@ -14,12 +16,17 @@ impl<'n> Sought<'n> {
     pub(super) fn new(name: &'n str) -> Self {
         let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | ',' | ':');
         let plain = name.split(|char| !is_plain(char)).max_by_key(|plain| plain.len()).unwrap_or_default();
-        Self { name, plain: memmem::Finder::new(plain), letters: AsciiSet::of(plain.bytes()) }
+        let is_end_of_word = name.ends_with(plain) && plain.ends_with(|char: char| char.is_ascii_alphanumeric());
+        Self { name, plain: memmem::Finder::new(plain), is_end_of_word, letters: AsciiSet::of(plain.bytes()) }
     }
 
     /// Whether a JSON text may hold it. `escaped` are the characters that are [escaped](AsciiSet::escaped_in) there.
     pub(super) fn may_be_in(&self, json: &str, escaped: impl FnOnce() -> AsciiSet) -> bool {
-        self.plain.find(json.as_bytes()).is_some() || self.letters.meets(escaped())
+        let json = json.as_bytes();
+        let after = |at: usize| json.get(at + self.plain.needle().len());
+        // `Step 12` does not name `Step 1`.
+        let goes_on = |at: &usize| self.is_end_of_word && after(*at).is_some_and(u8::is_ascii_alphanumeric);
+        self.plain.find_iter(json).any(|at| !goes_on(&at)) || self.letters.meets(escaped())
     }
 }
 
@@ -88,5 +95,7 @@ mod tests {
         let may_be_in = |name: &str, json: &str| Sought::new(name).may_be_in(json, || AsciiSet::escaped_in(json));
         assert!(may_be_in("it's me", r#""it\\'s me""#) && may_be_in("é", r#""""#));
         assert!(may_be_in("Get", r#""G\\x65t""#) && !may_be_in("Get", r#""G\\x66t""#));
+        assert!(may_be_in("Step 1", r#""Step 12, 'Step 1'""#) && !may_be_in("Step 1", r#""Step 12, Step 1a""#));
+        assert!(may_be_in("Step 1é", r#""Step 12é""#) && may_be_in("A-", r#""A-b""#) && may_be_in("A", "\"A\\n\""));
     }
 }

@@ -37,8 +37,8 @@ pub fn apply(text: &str, edits: &[(Range<usize>, String)]) -> String {
     edited
 }
 
-/// How often a node seems to be named where [`rename`] does not change the text: in a plain string, or in code that
-/// cannot be read.
+/// How often a node seems to be named where [`rename`] does not change the text: in a plain string, or as a word in code
+/// that cannot be read.
 pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
     if name.is_empty() {
         return 0;
@@ -51,7 +51,16 @@ pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
         let plain = literals.filter(|token| unquoted(&text[token.range()]) == name).count();
         let read = code.list().last().map_or(code.range.start, |token| token.end());
         let is_unread = code.tokens.fault.is_some();
-        plain + if is_unread { text[read..code.range.end].matches(name).count() } else { 0 }
+        plain + if is_unread { words(&text[read..code.range.end], name) } else { 0 }
     });
     in_code.sum()
+}
+
+/// How often a text contains a name that no letter or digit continues: `Step 12` is not `Step 1`.
+fn words(text: &str, name: &str) -> usize {
+    let is_word = |at: usize| {
+        let ends = [name.chars().next_back(), text[at + name.len()..].chars().next()];
+        !ends.iter().all(|char| char.is_some_and(char::is_alphanumeric))
+    };
+    text.match_indices(name).filter(|(at, _)| is_word(*at)).count()
 }

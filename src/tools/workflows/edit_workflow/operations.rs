@@ -57,7 +57,10 @@ fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Erro
     Ok(operation)
 }
 
-/// serde's message with our quotation marks.
+/// serde's message in our words. It does not say where a value is; the only pair of numbers is a position.
 fn plain(error: &str) -> String {
+    if error.contains("tuple of size 2") {
+        return "'position' must be a list of two numbers, such as [240, 300]".to_owned();
+    }
     error.replace('`', "'").replace("field", "member")
 }
