@@ -109,6 +109,11 @@ impl ParsedNode {
         }
     }
 
+    /// Whether it reads only the first of its items (`executeOnce`).
+    pub fn executes_once(&self) -> bool {
+        self.member("executeOnce") == Some(Value::Bool(true))
+    }
+
     /// Whether it has this full type.
     pub fn is(&self, node_type: &str) -> bool {
         self.node_type == node_type

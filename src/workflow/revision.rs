@@ -9,7 +9,7 @@ use super::parsed::ParsedNode;
 const DECIDES: [&str; 5] = ["type", "typeVersion", "disabled", "executeOnce", "credentials"];
 
 /// The members that decide how a node goes on after an error.
-const ON_ERROR: [&str; 4] = ["onError", "continueOnFail", "alwaysOutputData", "retryOnFail"];
+const ON_ERROR: [&str; 5] = ["onError", "continueOnFail", "alwaysOutputData", "retryOnFail", "maxTries"];
 
 /// The counterpart of `node`, which is one of `own`, among the `nodes` of the other revision: the node with its id, or the node
 /// with its name if neither id occurs in the other revision. A node that was removed and added again has a new id.

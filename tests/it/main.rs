@@ -85,6 +85,7 @@ mod projections;
 /// The properties that the fuzzers check.
 mod proof;
 /// Changes that could be taken for a fix.
+mod proof_requests;
 mod proof_verdicts;
 mod properties;
 /// Commands on a pseudoterminal.

@@ -10,7 +10,7 @@ use crate::proof_n8n::{Play, ProofN8n};
 use crate::server::{Reply, Server};
 use crate::workflows::call;
 
-const HTTP: &str = "n8n-nodes-base.httpRequest";
+pub(crate) const HTTP: &str = "n8n-nodes-base.httpRequest";
 const CODE: &str = "n8n-nodes-base.code";
 const IF: &str = "n8n-nodes-base.if";
 const AGENT: &str = "@n8n/n8n-nodes-langchain.agent";
@@ -18,11 +18,11 @@ const MODEL: &str = "@n8n/n8n-nodes-langchain.lmChatOpenAi";
 /// The version of the workflow that ran: the first write of the store.
 const RAN: &str = "00000000-0000-4000-8000-000000000001";
 
-fn node(name: &str, node_type: &str) -> Value {
+pub(crate) fn node(name: &str, node_type: &str) -> Value {
     json!({"id": format!("id {name}"), "name": name, "type": node_type, "typeVersion": 2, "position": [0, 0], "parameters": {}})
 }
 
-fn code(name: &str) -> Value {
+pub(crate) fn code(name: &str) -> Value {
     let mut code = node(name, CODE);
     code["parameters"] = json!({"jsCode": "return $input.all();"});
     code
@@ -33,15 +33,15 @@ fn to(name: &str, kind: &str) -> Value {
 }
 
 /// What a node did: it returned items, by output, or failed.
-enum Did {
+pub(crate) enum Did {
     Returned(Value),
     Failed(&'static str),
     Nothing,
 }
-use Did::{Failed, Nothing, Returned};
+pub(crate) use Did::{Failed, Nothing, Returned};
 
 /// Lets a node do this in an execution, after the node before it in the chain.
-fn set(execution: &mut Value, name: &str, did: &Did) {
+pub(crate) fn set(execution: &mut Value, name: &str, did: &Did) {
     let nodes = execution["workflowData"]["nodes"].as_array().unwrap().clone();
     let result = &mut execution["data"]["resultData"];
     let order = result["order"].as_array().unwrap().clone();
@@ -62,7 +62,7 @@ fn set(execution: &mut Value, name: &str, did: &Did) {
 }
 
 /// Ends an execution at the node that failed, or well.
-fn end(execution: &mut Value) {
+pub(crate) fn end(execution: &mut Value) {
     let runs = execution["data"]["resultData"]["runData"].as_object().unwrap().clone();
     let failed = runs.iter().find(|(_, runs)| runs[0]["executionStatus"] == "error" && runs[0]["data"].is_null());
     let result = &mut execution["data"]["resultData"];
@@ -74,7 +74,7 @@ fn end(execution: &mut Value) {
 }
 
 /// An execution of nodes in a chain, and what each did.
-fn execution(nodes: Vec<(Value, Did)>) -> Value {
+pub(crate) fn execution(nodes: Vec<(Value, Did)>) -> Value {
     let names: Vec<_> = nodes.iter().map(|(node, _)| node["name"].as_str().unwrap().to_owned()).collect();
     let connections: serde_json::Map<_, _> =
         names.windows(2).map(|pair| (pair[0].clone(), to(&pair[1], "main"))).collect();
@@ -89,12 +89,12 @@ fn execution(nodes: Vec<(Value, Did)>) -> Value {
     execution
 }
 
-fn items(values: &[i32]) -> Value {
+pub(crate) fn items(values: &[i32]) -> Value {
     let items = values.iter().enumerate().map(|(at, a)| json!({"json": {"a": a}, "pairedItem": {"item": at}}));
     json!([items.collect::<Vec<_>>()])
 }
 
-fn hook() -> (Value, Did) {
+pub(crate) fn hook() -> (Value, Did) {
     (node("Hook", "n8n-nodes-base.webhook"), Returned(items(&[1, 2])))
 }
 
@@ -104,7 +104,7 @@ fn asking() -> Value {
 }
 
 /// The changed copy does this.
-fn plays(nodes: Vec<(&'static str, Did)>) -> Play {
+pub(crate) fn plays(nodes: Vec<(&'static str, Did)>) -> Play {
     Arc::new(move |_, execution| {
         for (name, did) in &nodes {
             set(execution, name, did);
@@ -113,37 +113,37 @@ fn plays(nodes: Vec<(&'static str, Did)>) -> Play {
     })
 }
 
-fn passes(name: &'static str) -> Play {
+pub(crate) fn passes(name: &'static str) -> Play {
     plays(vec![(name, Returned(items(&[3, 4])))])
 }
 
 /// The workflow with this change, as a draft.
-fn change(proof: &ProofN8n, change: &dyn Fn(&mut Value)) {
+pub(crate) fn change(proof: &ProofN8n, change: &dyn Fn(&mut Value)) {
     let mut workflow = proof.store.get("w").unwrap();
     workflow.as_object_mut().unwrap().remove("versionId");
     change(&mut workflow);
     proof.store.put(workflow);
 }
 
-fn at<'a>(workflow: &'a mut Value, name: &str) -> &'a mut Value {
+pub(crate) fn at<'a>(workflow: &'a mut Value, name: &str) -> &'a mut Value {
     workflow["nodes"].as_array_mut().unwrap().iter_mut().find(|node| node["name"] == name).unwrap()
 }
 
-fn fix(workflow: &mut Value, name: &str) {
+pub(crate) fn fix(workflow: &mut Value, name: &str) {
     at(workflow, name)["parameters"]["jsCode"] = json!("return $input.all().slice();");
 }
 
-fn client(n8n: &Server) -> McpClient {
+pub(crate) fn client(n8n: &Server) -> McpClient {
     McpClient::start_with(&n8n.url(), &["--toolsets", "executions,workflows,proof", "--locale", "en"])
 }
 
-fn serve(proof: &ProofN8n) -> Server {
+pub(crate) fn serve(proof: &ProofN8n) -> Server {
     let answering = proof.clone();
     Server::start(move |request| answering.answer(request))
 }
 
 /// What a proof of a changed workflow says; no copy is left.
-fn prove_with(proof: &ProofN8n, changes: &dyn Fn(&mut Value), more: Value) -> Result<Value, String> {
+pub(crate) fn prove_with(proof: &ProofN8n, changes: &dyn Fn(&mut Value), more: Value) -> Result<Value, String> {
     change(proof, changes);
     let n8n = serve(proof);
     let mut arguments = json!({"id": "5"});
@@ -153,7 +153,7 @@ fn prove_with(proof: &ProofN8n, changes: &dyn Fn(&mut Value), more: Value) -> Re
     Ok(serde_json::from_str::<Value>(&answer).unwrap()["data"].clone())
 }
 
-fn prove(recorded: Value, play: Play, changes: &dyn Fn(&mut Value)) -> Value {
+pub(crate) fn prove(recorded: Value, play: Play, changes: &dyn Fn(&mut Value)) -> Value {
     prove_with(&ProofN8n::new(recorded, play), changes, json!({})).unwrap()
 }
 

@@ -69,8 +69,9 @@ fn raw<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de 
     <&RawValue>::deserialize(deserializer).map(|raw| Some(raw.get()))
 }
 
-/// The beginning of an item that only reports an error.
-const ERROR: &[u8] = br#"{"error":"#;
+/// The beginning of an item that only reports an error, and of values that are none.
+const ERROR: &str = r#"{"error":"#;
+const NO_ERROR: [&str; 6] = ["null", "false", r#""""#, "0", "[]", "{}"];
 
 /// The hashes of an item, given its text; `keep` receives the parts of it that a copy can return.
 pub(super) fn read(text: &str, keep: &mut dyn Write) -> io::Result<ItemHashes> {
@@ -99,7 +100,8 @@ impl ItemHashes {
     fn note(&mut self, name: &str, text: &str) {
         match name {
             "json" => {
-                self.is_error |= text.as_bytes().starts_with(ERROR);
+                self.is_error |=
+                    text.strip_prefix(ERROR).is_some_and(|value| !NO_ERROR.iter().any(|no| value.starts_with(no)));
                 self.has_content |= text != "{}";
             }
             "pairedItem" => self.pairing = chained(0, text),

@@ -1,6 +1,9 @@
 //! The workflow that ran, and the one to be proven.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
 
 use crate::execution::recording::{Recording, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
@@ -183,7 +186,7 @@ impl Revisions {
             // n8n keeps settings that it is not sent.
             now.settings = ran.settings.clone().into_iter().chain(now.settings).collect();
         }
-        let changed = changed(&now.workflow, &ran.workflow);
+        let changed = changed(&now, &ran);
         let differs = |name: &&str| setting(&now.settings, name) != setting(&ran.settings, name);
         let changed_settings = KEPT_SETTINGS.into_iter().filter(differs).collect();
         Ok(Self { ran, now, changed, changed_settings, is_snapshot, workflow_id, version_id, published, kind })
@@ -242,6 +245,19 @@ impl Revisions {
         wires != wires_then || is_other(now) || subs.iter().any(|one| is_other(&one.source))
     }
 
+    /// A node of the changed workflow, and all of its sub-nodes.
+    pub(super) fn with_sub_nodes<'a>(&'a self, node: &'a ParsedNode) -> Vec<&'a ParsedNode> {
+        let subs = sub_connections(&self.now.workflow, &node.name);
+        let mut nodes: Vec<_> = subs.iter().filter_map(|one| self.now.node(&one.source)).collect();
+        nodes.push(node);
+        nodes
+    }
+
+    /// Whether a node of the execution read only the first item that it received.
+    pub(super) fn executed_once(&self, then: &str) -> bool {
+        self.ran.node(then).is_some_and(ParsedNode::executes_once)
+    }
+
     /// New nodes that would reach outside: nothing is recorded for them.
     pub(super) fn new_and_played(&self) -> HashSet<&str> {
         let names = replay::kept(&self.now.workflow).filter(|node| !node.is_disabled && !runs_for_real(node));
@@ -285,7 +301,9 @@ fn unusable(error: &workflow::Error) -> Error {
 }
 
 /// The nodes that have changed.
-fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
+fn changed(now: &Revision, then: &Revision) -> Vec<String> {
+    let (turns, turns_then) = (turns(now, &then.workflow), turns(then, &then.workflow));
+    let (now, then) = (&now.workflow, &then.workflow);
     let is_node = |node: &&ParsedNode| !node.is(NOTE);
     let is_changed = |node: &&ParsedNode| match same_node(&then.nodes, node, &now.nodes) {
         Some(old) => {
@@ -293,6 +311,7 @@ fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
                 || !does_the_same(node, old, &[])
                 || !goes_on_the_same(node, old)
                 || feeds(now, node, then) != feeds(then, old, then)
+                || turns.get(&old.name) != turns_then.get(&old.name)
         }
         None => true,
     };
@@ -302,12 +321,45 @@ fn changed(now: &Parsed, then: &Parsed) -> Vec<String> {
     names
 }
 
+/// Which nodes of the same branching come before each node, under the names that they had: by their connections, or by their
+/// positions from the top (n8n's `executionOrder` v1, `packages/core/src/execution-engine/workflow-execute.ts`).
+fn turns(revision: &Revision, then: &Parsed) -> HashMap<String, HashSet<(String, usize, Vec<String>)>> {
+    let workflow = &revision.workflow;
+    let is_by_position = setting(&revision.settings, "executionOrder") == Some(r#""v1""#);
+    let place = |name: &str| {
+        let node = workflow.nodes.iter().find(|node| node.name == name);
+        let at = node.and_then(|node| node.member("position")).unwrap_or_default();
+        let at = |axis: usize| at[axis].as_f64().unwrap_or(0.0);
+        (at(1), at(0))
+    };
+    let name_then = |name: &str| name_then(workflow, name, then).unwrap_or_else(|| name.to_owned());
+    let mut branchings: IndexMap<(&str, usize), Vec<&str>> = IndexMap::new();
+    for one in workflow.connections.iter().filter(|one| one.output.kind == "main") {
+        branchings.entry((&one.source, one.output.index)).or_default().push(&one.target);
+    }
+    let mut turns: HashMap<String, HashSet<_>> = HashMap::new();
+    for ((source, output), mut targets) in branchings {
+        if is_by_position {
+            targets.sort_by(|one, other| place(one).partial_cmp(&place(other)).unwrap_or(Ordering::Equal));
+        }
+        let targets: Vec<_> = targets.into_iter().map(name_then).collect();
+        for (at, target) in targets.iter().enumerate() {
+            let before = targets[..at].to_vec();
+            turns.entry(target.clone()).or_default().insert((name_then(source), output, before));
+        }
+    }
+    turns
+}
+
+/// What the other revision called a node.
+fn name_then(workflow: &Parsed, name: &str, then: &Parsed) -> Option<String> {
+    let node = workflow.nodes.iter().find(|node| node.name == name)?;
+    same_node(&then.nodes, node, &workflow.nodes).map(|node| node.name.clone())
+}
+
 /// What feeds a node, under the names that the nodes had.
 fn feeds(workflow: &Parsed, node: &ParsedNode, then: &Parsed) -> HashSet<(Option<String>, String, usize, usize)> {
-    let name_then = |name: &str| {
-        let node = workflow.nodes.iter().find(|node| node.name == name);
-        node.and_then(|node| same_node(&then.nodes, node, &workflow.nodes)).map(|node| node.name.clone())
-    };
+    let name_then = |name: &str| name_then(workflow, name, then);
     let into = workflow.connections.iter().filter(|one| one.target == node.name);
     into.map(|one| (name_then(&one.source), one.output.kind.clone(), one.output.index, one.input.index)).collect()
 }

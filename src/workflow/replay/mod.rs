@@ -316,8 +316,9 @@ pub fn parts(document: &Document) -> Result<(Parsed, Members), Error> {
 fn stub(node: &ParsedNode, name: &str, played: &Played) -> Value {
     let code = stub::code(&played.json(&node.name), played.has_parts());
     let id = if name == node.name { parsed_member(node, "id") } else { json!(format!("recorded {}", node.name)) };
+    // n8n then gives it the first item alone, as it gave the node.
     json!({"id": id, "name": name, "type": "n8n-nodes-base.code", "typeVersion": 2, "position": position(node),
-           "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})
+           "executeOnce": node.executes_once(), "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})
 }
 
 /// Sends each item to the output where it went.

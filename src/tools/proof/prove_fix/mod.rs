@@ -13,6 +13,7 @@ mod claim;
 mod copies;
 mod expectation;
 mod not_proven;
+mod other_requests;
 mod played;
 mod verdict;
 
@@ -22,7 +23,8 @@ use std::time::Duration;
 
 use self::copies::{CopyRunner, Differing, Looks};
 use self::expectation::Expectation;
-use self::not_proven::of_left;
+use self::not_proven::{depend_on_more, of_asking_good, of_changing_good, of_left};
+use self::other_requests::other_requests;
 use self::played::Carried;
 use self::verdict::{Facts, Verdict, judge};
 use crate::blocking::blocking;
@@ -30,15 +32,16 @@ use crate::execution::compare::{ValueDifference, first_values};
 use crate::execution::recording::{ITEMS_BYTES, Incomplete, Recording, RecordingProjection};
 use crate::execution::search::SearchProjection;
 use crate::execution::trace::ItemsProjection;
+use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::n8n::{self, ExecutionRequest, Progress, Stage};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens};
-use crate::toolkit::{Effect, Id, IntegerOr, Locale, Objects, Text, arguments};
+use crate::toolkit::{Effect, Id, IntegerOr, Locale, Objects, Text, arguments, nearest};
 use crate::tools::executions::Origin;
 use crate::tools::proof::differences::{Difference, value_of};
 use crate::tools::proof::recorded::{failure, record};
 use crate::tools::proof::revisions::{CopiedRun, Revisions};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::replay::Copy;
+use crate::workflow::replay::{Copy, NOT_RECORDED};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -91,6 +94,7 @@ impl ToolCall for ProveFix {
         let has_too_many = recording.incomplete.take_if(|why| matches!(why, Incomplete::Items | Incomplete::Disk(_)));
         check_recording(&self.id, &recording)?;
         let revisions = Revisions::read(&context, self.workflow.as_deref(), &recording, &progress).await?;
+        check_expected(&expected, &revisions)?;
         let answer = |recording: &Recording, revisions: &Revisions, facts: &Facts| {
             Ok(answer::compose(self.max_tokens, context.locale, recording, revisions, facts))
         };
@@ -128,7 +132,7 @@ impl ProveFix {
     ) -> Result<Prepared, Error> {
         let (seconds, id) = (self.timeout_seconds, shown_id(&self.id, &recording).to_owned());
         blocking(move || {
-            let carried = Carried::of(&mut recording, &played)?;
+            let carried = Carried::of(&mut recording, &played, |name| revisions.executed_once(name))?;
             let (trigger, failed) = (trigger(&recording)?, recording.failed_node());
             let run = CopiedRun { id: &id, trigger, failed, seconds, played: &|name| carried.played(name) };
             let control = revisions.control(&run)?;
@@ -172,7 +176,9 @@ impl ProveFix {
             one.value = value_of(revisions.name_now(&one.name), &values);
         }
         if facts.verdict == Verdict::Fixed && self.also_good > 0 {
-            facts.good = self.good(context, &case, runner, progress).await?;
+            let mut uncompared = Vec::new();
+            facts.good = self.good(context, &case, runner, progress, &mut uncompared).await?;
+            facts.not_proven.extend(uncompared);
             if facts.good.iter().any(|good| !good.differs.is_empty()) {
                 facts.verdict = Verdict::FixedButChanges;
             }
@@ -216,13 +222,14 @@ impl ProveFix {
     }
 
     /// Runs the changed workflow with the data of earlier good executions, and, where it does something else, also the one that ran
-    /// last: they may have run an older version.
+    /// last: they may have run an older version. What could not be compared is added to `uncompared`, in sentences.
     async fn good(
         &self,
         context: &Context,
         case: &Case<'_>,
         runner: &CopyRunner<'_>,
         progress: &Progress,
+        uncompared: &mut Vec<String>,
     ) -> Result<Vec<Good>, Error> {
         let (source, none, mut found) = (context.executions(), Looks::default(), Vec::new());
         let mut header = case.recording.header.clone();
@@ -232,7 +239,7 @@ impl ProveFix {
             let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else { break };
             let projection = RecordingProjection::keeping(case.played.clone());
             let mut recording = record(context, &id, &projection, progress).await?;
-            let carried = Carried::of(&mut recording, case.played)?;
+            let carried = Carried::of(&mut recording, case.played, |name| case.revisions.executed_once(name))?;
             let (Ok(()), Ok(trigger)) = (check_recording(&id, &recording), trigger(&recording)) else { break };
             let (seconds, failed) = (self.timeout_seconds, case.recording.failed_node());
             let run = CopiedRun { id: &id, trigger, failed, seconds, played: &|name| carried.played(name) };
@@ -244,8 +251,11 @@ impl ProveFix {
                 // What the workflow that ran last cannot do with these data says nothing about the change.
                 differs = failure(&control).is_none().then(|| verdict::differences(&control, &changed, case));
             }
-            let names = |differs: Vec<Difference>| differs.into_iter().map(|one| one.name).collect();
-            found.extend(differs.map(names).map(|differs| Good { id: id.clone(), differs }));
+            let compared = differs.and_then(|differs| {
+                let of_good = Case { recording: &recording, ..*case };
+                comparable(&of_good, &changed, differs, &id, uncompared)
+            });
+            found.extend(compared.map(|differs| Good { id: id.clone(), differs }));
             (before, header) = (id, recording.header);
         }
         Ok(found)
@@ -269,11 +279,53 @@ fn shown_id<'a>(id: &'a str, recording: &'a Recording) -> &'a str {
     recording.header.id.as_deref().unwrap_or(id)
 }
 
+/// The nodes of a good execution that return something else because of the change; `None` if it would ask a service for something
+/// that was not recorded. What depends on the time or chance says nothing about the change, nor what follows it.
+fn comparable(
+    case: &Case<'_>,
+    changed: &Recording,
+    differs: Vec<Difference>,
+    id: &str,
+    uncompared: &mut Vec<String>,
+) -> Option<Vec<String>> {
+    let asks = failure(changed).filter(|(_, message)| message.contains(NOT_RECORDED)).map(|(node, _)| vec![node]);
+    let asks = asks.unwrap_or_else(|| other_requests(case, changed, &differs));
+    if !asks.is_empty() {
+        uncompared.push(of_asking_good(case.locale, id, &asks));
+        return None;
+    }
+    let depends: Vec<_> = depend_on_more(case, changed, &differs);
+    let after: HashSet<_> = depends.iter().flat_map(|name| case.revisions.now.after(name)).collect();
+    let depends_then = |one: &Difference| case.revisions.name_now(&one.name).is_some_and(|name| after.contains(name));
+    let (left_out, differs): (Vec<_>, Vec<_>) = differs.into_iter().partition(depends_then);
+    if !left_out.is_empty() {
+        let names: Vec<_> = left_out.into_iter().map(|one| one.name).collect();
+        uncompared.push(of_changing_good(case.locale, id, &names));
+    }
+    Some(differs.into_iter().map(|one| one.name).collect())
+}
+
 /// A good execution, run with the changed workflow.
 struct Good {
     id: String,
     /// The nodes that now return something else.
     differs: Vec<String>,
+}
+
+/// Refuses an expectation of a node that does not exist: nothing would ever be in its items.
+fn check_expected(expected: &[Expectation], revisions: &Revisions) -> Result<(), Error> {
+    match expected.iter().find(|one| revisions.now.node(&one.node_name).is_none()) {
+        None => Ok(()),
+        Some(one) => {
+            let names: Vec<_> = revisions.names_in_copy().into_iter().map(str::to_owned).collect();
+            let nearest = nearest("Nodes", &one.node_name, &names);
+            let wanted = quoted_name(&one.node_name, CUT_NAME_CHARS);
+            Err(Error::argument(
+                "expect",
+                format!("names a node that the workflow does not have: {wanted}. {nearest}."),
+            ))
+        }
+    }
 }
 
 /// Refuses a recording that cannot be replayed.

@@ -1,7 +1,8 @@
 //! What a verdict does not cover, in sentences.
 
 use super::Case;
-use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
+use super::other_requests::received;
+use crate::execution::recording::{RecordedNode, Recording};
 use crate::toolkit::Locale;
 use crate::tools::proof::differences::Difference;
 use crate::tools::proof::revisions::Revisions;
@@ -75,6 +76,28 @@ pub(super) fn of_base(locale: Locale, revisions: &Revisions) -> Option<String> {
     })
 }
 
+/// An earlier good execution that would now ask for something that was not recorded.
+pub(super) fn of_asking_good(locale: Locale, id: &str, nodes: &[String]) -> String {
+    let nodes = nodes.join(", ");
+    locale.choose(
+        format!("以前に成功した実行 {id} は比較できません。{nodes} に記録のない応答が必要です。"),
+        format!(
+            "The earlier good execution {id} could not be compared: {nodes} would need an answer that was not recorded."
+        ),
+    )
+}
+
+/// Nodes of an earlier good execution that return something else each time.
+pub(super) fn of_changing_good(locale: Locale, id: &str, nodes: &[String]) -> String {
+    let nodes = nodes.join(", ");
+    locale.choose(
+        format!("以前に成功した実行 {id} では、時刻や乱数に依存する次のノードを比較していません: {nodes}。"),
+        format!(
+            "Of the earlier good execution {id}, nodes that depend on the time or chance were not compared: {nodes}."
+        ),
+    )
+}
+
 /// Copies that could not be removed.
 pub(super) fn of_left(locale: Locale, left: &[String]) -> Option<String> {
     let ids = left.join(", ");
@@ -89,18 +112,17 @@ pub(super) fn of_left(locale: Locale, left: &[String]) -> Option<String> {
 /// The nodes that were answered from the recording, with other input than recorded.
 fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
     let Case { recording, revisions, played, .. } = *case;
-    let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
-        let sorted = |run: &RecordedRun| {
-            let mut items = recording.received(run)?;
-            items.sort_unstable();
-            Some(items)
-        };
-        node.runs.iter().map(sorted).collect()
+    let sorted = |mut runs: Vec<Option<Vec<u64>>>| {
+        runs.iter_mut().flatten().for_each(|items| items.sort_unstable());
+        runs
     };
     let has_other_input = |(name, node): &(&String, &RecordedNode)| {
-        let again = revisions.name_now(name).and_then(|name| now.nodes.get(name)).filter(|_| played.contains(*name));
+        let parsed = revisions.name_now(name).and_then(|name| revisions.now.node(name));
+        let again = parsed.and_then(|parsed| Some((parsed, now.nodes.get(&parsed.name)?)));
         let is_fed = node.runs.first().is_some_and(|run| !run.sources.is_empty());
-        is_fed && again.is_some_and(|again| received(recording, node) != received(now, again))
+        again.filter(|_| is_fed && played.contains(*name)).is_some_and(|(parsed, again)| {
+            sorted(received(recording, node, parsed)) != sorted(received(now, again, parsed))
+        })
     };
     recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect()
 }
@@ -126,7 +148,7 @@ fn with_replaced<'a>(
 }
 
 /// The nodes that ran for real and depend on more than their items.
-fn depend_on_more<'a>(case: &Case<'a>, now: &Recording, differs: &[Difference]) -> Vec<&'a str> {
+pub(super) fn depend_on_more<'a>(case: &Case<'a>, now: &Recording, differs: &[Difference]) -> Vec<&'a str> {
     let Case { revisions, played, .. } = *case;
     let ran_for_real = |node: &&ParsedNode| {
         let is_real = revisions.name_then(&node.name).map_or(runs_for_real(node), |then| !played.contains(then));

@@ -39,18 +39,23 @@ struct Part {
 }
 
 impl Carried {
-    /// Takes the items of these nodes out of a recording.
+    /// Takes the items of these nodes out of a recording; `is_once` says which of them read only the first item that they receive.
     ///
     /// # Errors
     /// A temporary file cannot be read or written.
-    pub(super) fn of(recording: &mut Recording, names: &HashSet<String>) -> Result<Self, Error> {
+    pub(super) fn of(
+        recording: &mut Recording,
+        names: &HashSet<String>,
+        is_once: impl Fn(&str) -> bool,
+    ) -> Result<Self, Error> {
         let mut items = recording.items.take().unwrap_or_else(|| Spool::new(0, None));
         let (mut of_nodes, mut parts) = (HashMap::new(), Vec::new());
         let runs = recording.nodes.iter().filter(|(name, _)| names.contains(*name)).flat_map(|(_, node)| &node.runs);
         let is_large = runs.map(|run| run.items.end - run.items.start).sum::<u64>() > ITEMS_IN_MEMORY as u64;
         let mut packed = Spool::new(PACKED_IN_MEMORY, None);
         for (at, (name, node)) in recording.nodes.iter().enumerate().filter(|(_, (name, _))| names.contains(*name)) {
-            let mut played = Played { runs: node.runs.iter().map(|run| played_run(recording, run)).collect() };
+            let most = if is_once(name) { 1 } else { usize::MAX };
+            let mut played = Played { runs: node.runs.iter().map(|run| played_run(recording, run, most)).collect() };
             for (number, run) in node.runs.iter().enumerate() {
                 played.runs[number].items = match is_large {
                     true => {
@@ -100,12 +105,14 @@ fn pack([before, after]: &[String; 2], items: &mut Spool, run: &Range<u64>, pack
     Ok(before.len() as u64 + (run.end - run.start) + after.len() as u64)
 }
 
-/// A run, without its items.
-fn played_run(recording: &Recording, run: &RecordedRun) -> PlayedRun {
+/// A run, without its items; it reads at most this many of those that it received.
+fn played_run(recording: &Recording, run: &RecordedRun, most: usize) -> PlayedRun {
     let outputs: Vec<usize> = run.outputs.iter().map(|output| output.hashes.len()).collect();
     // A run that continued after its error answers with the items that stand for it.
     let error = run.error.clone().filter(|_| run.failed && outputs.iter().all(|items| *items == 0));
-    PlayedRun { received: recording.received(run), outputs, error, ..PlayedRun::default() }
+    let mut received = recording.received(run);
+    received.iter_mut().for_each(|items| items.truncate(most));
+    PlayedRun { received, outputs, error, ..PlayedRun::default() }
 }
 
 fn text(items: &mut Spool, run: &RecordedRun) -> io::Result<String> {

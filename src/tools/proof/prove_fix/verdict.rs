@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::copies::Replayed;
 use super::expectation::Expectation;
 use super::not_proven::{not_proven, of_base};
+use super::other_requests::other_requests;
 use super::{Case, Good, shown_id};
 use crate::execution::recording::{RecordedNode, RecordedOutput, Recording};
 use crate::toolkit::Locale;
@@ -97,6 +98,8 @@ pub(super) struct Facts {
     pub ran_new: Vec<String>,
     /// The nodes that returned something else, or ended in another way.
     pub differs: Vec<Difference>,
+    /// The nodes that answered from the recording, but would perhaps ask for something else.
+    pub other_requests: Vec<String>,
     /// How many returned the same.
     pub same: usize,
     /// What was expected, and how often it occurred: recorded, and now.
@@ -135,6 +138,7 @@ impl Facts {
             passed: None,
             ran_new: Vec::new(),
             differs: Vec::new(),
+            other_requests: Vec::new(),
             same: 0,
             expected: Vec::new(),
             good: Vec::new(),
@@ -167,10 +171,12 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
     let is_new = |name: &&str| revisions.name_then(name).is_none_or(|then| !recording.nodes.contains_key(then));
     let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
     let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
+    let other_requests = if revisions.is_original() { Vec::new() } else { other_requests(case, now, &differs) };
     let reproduced = (differs.is_empty() || !revisions.is_original()) && reproduces(case, control);
     let verdict = match reproduced {
         false => Verdict::NotReproduced,
         true if revisions.is_original() => Verdict::Reproduced,
+        true if !other_requests.is_empty() => Verdict::NeedsOutside,
         true => verdict(case, changed, &ran_new, &differs),
     };
     let kept = revisions.names_in_control();
@@ -189,6 +195,7 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
         same: compared.saturating_sub(differs.len()),
         not_proven: not_proven(case, &differences_of_control(&control.recording, case), now, &differs),
         differs,
+        other_requests,
         expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
         recorded,
         failed,
@@ -256,10 +263,15 @@ fn at_failed_node(case: &Case<'_>, now: &Recording, failed: &str) -> Verdict {
         return Verdict::Bypassed;
     }
     let Some(node) = now.nodes.get(&parsed.name) else { return Verdict::NotReached };
-    let before = recording.nodes.get(failed).map_or(0, |node| errors(node, revisions.ran.node(failed)));
+    let then = recording.nodes.get(failed);
+    let before = then.map_or(0, |node| errors(node, revisions.ran.node(failed)));
+    // Items with a member `error` that the node had received are values like any other: some services answer so.
+    let runs_then = then.into_iter().flat_map(|node| &node.runs);
+    let received_then: u64 = runs_then.flat_map(|run| recording.inputs(run)).map(|output| output.errors).sum();
     let received = node.runs.iter().flat_map(|run| now.inputs(run));
     match () {
-        () if node.runs.iter().any(|run| run.failed) || errors(node, Some(parsed)) > before => Verdict::ErrorNowInItems,
+        () if node.runs.iter().any(|run| run.failed) => Verdict::ErrorNowInItems,
+        () if errors(node, Some(parsed)) > before.max(received_then) => Verdict::ErrorNowInItems,
         () if returned(node, Some(parsed)) == 0 => Verdict::Emptied,
         // n8n adds an empty item if a node is set to return one always.
         () if filled(passed_on(node, Some(parsed))) == 0 && filled(received) > 0 => Verdict::Emptied,
