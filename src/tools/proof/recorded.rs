@@ -40,7 +40,9 @@ pub(super) fn failure(recording: &Recording) -> Option<(String, String)> {
 /// Whether two messages are equal except for numbers and the line of the code.
 pub(super) fn alike(one: &str, other: &str) -> bool {
     let plain = |message: &str| -> String {
-        let without_line = message.split(" [line ").next().unwrap_or_default();
+        let is_line = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
+        let line = message.rsplit_once(" [line ").filter(|(_, rest)| is_line(rest));
+        let without_line = line.map_or(message, |(before, _)| before);
         without_line.chars().filter(|c| !c.is_ascii_digit()).collect()
     };
     plain(one) == plain(other)

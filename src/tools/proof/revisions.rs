@@ -238,9 +238,11 @@ impl Revisions {
         let wires: HashSet<_> =
             subs.iter().map(|one| wire(self.name_then(&one.source), self.name_then(&one.target), one)).collect();
         let wires_then = subs_then.iter().map(|one| wire(Some(&one.source), Some(&one.target), one)).collect();
+        let names = self.ran.workflow.nodes.iter().filter_map(|node| Some((&*node.name, self.name_now(&node.name)?)));
+        let renamed: Vec<_> = names.filter(|(then, now)| then != now).collect();
         let is_other = |name: &str| {
             let both = (self.now.node(name), self.name_then(name).and_then(|name| self.ran.node(name)));
-            matches!(both, (Some(node), Some(old)) if !does_the_same(node, old, &[]) || !goes_on_the_same(node, old))
+            matches!(both, (Some(node), Some(old)) if !does_the_same(node, old, &renamed) || !goes_on_the_same(node, old))
         };
         wires != wires_then || is_other(now) || subs.iter().any(|one| is_other(&one.source))
     }

@@ -181,14 +181,14 @@ impl<'a> Plan<'a> {
             let outputs = self.outputs(&node.name).max(played.outputs());
             if outputs > 1 {
                 split.insert(node.name.as_str());
-                nodes.push(members(&stub(node, &format!("{}{RECORDED}", node.name), &played)));
+                nodes.push(members(&stub(node, &receiving_name(&node.name), &played)));
                 nodes.push(members(&switch(node, outputs, &played)));
-                connections.add(&connection(&format!("{}{RECORDED}", node.name), 0, &node.name, 0));
+                connections.add(&connection(&receiving_name(&node.name), 0, &node.name, 0));
             } else {
                 nodes.push(members(&stub(node, &node.name, &played)));
             }
         }
-        let entry = |name: &str| if split.contains(name) { format!("{name}{RECORDED}") } else { name.to_owned() };
+        let entry = |name: &str| if split.contains(name) { receiving_name(name) } else { name.to_owned() };
         for one in self.workflow.connections.iter().filter(is_inside) {
             connections.add(&connection(&one.source, one.output.index, &entry(&one.target), one.input.index));
         }
@@ -299,6 +299,11 @@ pub fn original_name(name: &str) -> Option<&str> {
     (name != START && !name.ends_with(RECORDED)).then_some(name)
 }
 
+/// The name of the node of a copy that receives the items of a replayed node with several outputs.
+pub fn receiving_name(name: &str) -> String {
+    format!("{name}{RECORDED}")
+}
+
 /// The original name of the node that failed in a copy.
 pub fn failed_name(name: &str) -> &str {
     name.strip_suffix(RECORDED).unwrap_or(name)
@@ -330,7 +335,8 @@ fn switch(node: &ParsedNode, outputs: usize, played: &Played) -> Value {
             run.outputs.iter().enumerate().flat_map(|(output, items)| std::iter::repeat_n(output, *items)).collect()
         })
         .collect();
-    let output = format!("={{{{ {}[$runIndex][$itemIndex] }}}}", json!(ways));
+    // Items are answered one by one only where all of them went to the first output.
+    let output = format!("={{{{ ({}[$runIndex] || [])[$itemIndex] || 0 }}}}", json!(ways));
     json!({"id": parsed_member(node, "id"), "name": node.name, "type": "n8n-nodes-base.switch", "typeVersion": 3.2,
            "position": position(node), "parameters": {"mode": "expression", "numberOutputs": outputs, "output": output}})
 }

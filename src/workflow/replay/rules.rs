@@ -73,12 +73,16 @@ const QUERY_FUNCTIONS: [&str; 15] = [
 const HIDING: [&str; 2] = ["n8n-nodes-base.if", "n8n-nodes-base.filter"];
 
 /// What an expression or code depends on besides the items: the time, chance, and what n8n keeps elsewhere.
-const DEPENDS_ON: [&str; 15] = [
+const DEPENDS_ON: [&str; 19] = [
     "$now",
     "$today",
     "Date.now",
-    "new Date(",
+    "new Date",
     "DateTime.now",
+    "DateTime.local",
+    "DateTime.utc",
+    "diffNow",
+    "diffToNow",
     "Math.random",
     "$execution",
     "$workflow",
@@ -162,7 +166,8 @@ pub fn hides_errors(node: &ParsedNode) -> bool {
 /// Whether what a node outputs can differ from one run to the next with the same items.
 pub fn depends_on_more_than_items(node: &ParsedNode) -> bool {
     let is_date = node.is(DATE_TIME) && node.parameter("operation").unwrap_or_default() == "getCurrentDate";
-    is_date || node.texts.iter().any(|text| DEPENDS_ON.iter().any(|word| text.text.contains(word)))
+    let is_shuffled = node.is("n8n-nodes-base.sort") && node.parameter("type").unwrap_or_default() == "random";
+    is_date || is_shuffled || node.texts.iter().any(|text| DEPENDS_ON.iter().any(|word| text.text.contains(word)))
 }
 
 /// A node as it runs for real: only members that a copy may have. A node that is disabled passes its items on. Errors of an

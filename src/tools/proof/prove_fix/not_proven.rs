@@ -1,7 +1,7 @@
 //! What a verdict does not cover, in sentences.
 
 use super::Case;
-use super::other_requests::received;
+use super::other_requests::{received, receiving};
 use crate::execution::recording::{RecordedNode, Recording};
 use crate::toolkit::Locale;
 use crate::tools::proof::differences::Difference;
@@ -118,7 +118,7 @@ fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
     };
     let has_other_input = |(name, node): &(&String, &RecordedNode)| {
         let parsed = revisions.name_now(name).and_then(|name| revisions.now.node(name));
-        let again = parsed.and_then(|parsed| Some((parsed, now.nodes.get(&parsed.name)?)));
+        let again = parsed.and_then(|parsed| Some((parsed, receiving(now, parsed)?)));
         let is_fed = node.runs.first().is_some_and(|run| !run.sources.is_empty());
         again.filter(|_| is_fed && played.contains(*name)).is_some_and(|(parsed, again)| {
             sorted(received(recording, node, parsed)) != sorted(received(now, again, parsed))

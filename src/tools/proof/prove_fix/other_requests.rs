@@ -7,6 +7,7 @@ use crate::tools::proof::differences::Difference;
 use crate::tools::proof::revisions::Revisions;
 use crate::workflow::expression::scan;
 use crate::workflow::parsed::ParsedNode;
+use crate::workflow::replay::receiving_name;
 
 /// The words of code that reads other items than the current one, or counts them.
 const OF_ALL_ITEMS: [&str; 8] =
@@ -21,7 +22,7 @@ pub(super) fn other_requests(case: &Case<'_>, now: &Recording, differs: &[Differ
     let Case { recording, revisions, played, .. } = *case;
     let is_other = |(name, then): &(&String, &RecordedNode)| {
         let node = revisions.name_now(name).and_then(|name| revisions.now.node(name));
-        let again = node.and_then(|node| Some((node, now.nodes.get(&node.name)?)));
+        let again = node.and_then(|node| Some((node, receiving(now, node)?)));
         let is_fed = then.runs.first().is_some_and(|run| !run.sources.is_empty());
         let Some((node, again)) = again.filter(|_| is_fed && played.contains(*name)) else { return false };
         let (before, after) = (received(recording, then, node), received(now, again, node));
@@ -33,6 +34,11 @@ pub(super) fn other_requests(case: &Case<'_>, now: &Recording, differs: &[Differ
             || (revisions.changed_settings.contains(&"timezone") && mentions(node, revisions, &OF_TIME))
     };
     recording.nodes.iter().filter(is_other).map(|(name, _)| name.clone()).collect()
+}
+
+/// The node of a copy that received the items of a node.
+pub(super) fn receiving<'a>(copy: &'a Recording, node: &ParsedNode) -> Option<&'a RecordedNode> {
+    copy.nodes.get(&receiving_name(&node.name)).or_else(|| copy.nodes.get(&node.name))
 }
 
 /// The hashes of the items that each run of a node received, as far as the node reads them.
