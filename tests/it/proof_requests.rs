@@ -171,6 +171,18 @@ fn an_expectation_of_a_node_that_is_not_there_is_refused() {
     assert!(refused.contains("'Us'") && refused.contains("'Use'"), "{refused}");
 }
 
+#[test]
+fn an_expectation_that_nothing_could_break_is_named() {
+    let expect = json!({"expect": [{"nodeName": "Use", "path": "a", "equals": 7, "hits": "none"}, {"nodeName": "Mid", "path": "a", "equals": 7, "hits": "none"}]});
+    for (returned, is_named) in [(items(&[3, 4]), false), (json!([[]]), true)] {
+        let play = plays(vec![("Use", Returned(returned))]);
+        let proof = ProofN8n::new(asking(HTTP, json!({})), play);
+        let data = prove_with(&proof, &|workflow| fix(workflow, "Use"), expect.clone()).unwrap();
+        let sentence = "Met only because no item was returned there: no 7 at a in Use.";
+        assert_eq!(data["notProven"].to_string().contains(sentence), is_named, "{data}");
+    }
+}
+
 /// n8n runs the nodes after one output from the top.
 #[test]
 fn the_order_of_branches_is_a_change() {

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::execution::recording::Recording;
 use crate::execution::search::{Condition, Operand, PathEnd, Scalar, SearchProjection, ValueQuery};
 use crate::tools::Error;
 
@@ -77,6 +78,11 @@ impl Expectation {
     /// Whether this many hits are as expected.
     pub(super) fn is_met_by(&self, hits: u64) -> bool {
         (hits > 0) == (self.hits == Hits::Some)
+    }
+
+    /// Whether it is met only because its node returned no item.
+    pub(super) fn is_idle(&self, now: &Recording) -> bool {
+        self.hits == Hits::None && now.nodes.get(&self.node_name).is_none_or(|node| node.items() == 0)
     }
 
     /// In words: `no 'a' at id in Ship parcel`.

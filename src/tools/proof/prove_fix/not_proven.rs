@@ -51,6 +51,14 @@ pub(super) fn not_proven(
             format!("Depend on the time, chance or something else outside of the items: {depends}."),
         );
     }
+    let idle: Vec<_> = case.expected.iter().filter(|one| one.is_idle(now)).map(|one| one.words()).collect();
+    if !idle.is_empty() {
+        let idle = idle.join(", ");
+        say(
+            format!("アイテムが返されなかったために満たされた期待: {idle}。"),
+            format!("Met only because no item was returned there: {idle}."),
+        );
+    }
     let replaced = with_replaced(case, control, now, differs).join(", ");
     if !replaced.is_empty() {
         say(
