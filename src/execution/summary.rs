@@ -149,6 +149,8 @@ pub struct NodeSummary {
     pub failed_runs: u64,
     /// The first of them.
     pub first_failed: Option<u64>,
+    /// The last of them: the one that ended the execution, if this node did.
+    pub last_failed: Option<u64>,
     /// Items in all outputs of all runs; those of a sub-node of an AI agent are in outputs such as `ai_tool`.
     pub items: u64,
     /// Items in the `main` outputs of the runs that were not copied.
@@ -202,6 +204,7 @@ impl NodeSummary {
             status: node.tally.status().to_owned(),
             failed_runs: node.tally.failed_runs,
             first_failed: node.tally.first_failed,
+            last_failed: node.tally.last_failed,
             items: node.flow.items,
             processed: node.flow.processed,
             children: node.flow.children(calls_workflow),

@@ -88,6 +88,8 @@ pub struct Turn {
     pub continues: bool,
     /// The `json` of the first item that it returned.
     pub output: Option<Excerpt>,
+    /// The items in its first output.
+    pub items: u64,
     /// Its error.
     pub error: Option<Excerpt>,
 }
@@ -171,6 +173,8 @@ struct Reader<'p> {
     is_sub_node: bool,
     input: Option<Excerpt>,
     output: Option<Excerpt>,
+    /// The items in its first output.
+    items: u64,
 }
 
 impl RunObserver for Reader<'_> {
@@ -200,7 +204,7 @@ impl RunObserver for Reader<'_> {
         self.side = side;
         match side {
             Side::Inputs => self.input = None,
-            Side::Outputs => self.output = None,
+            Side::Outputs => (self.output, self.items) = (None, 0),
         }
     }
 
@@ -226,9 +230,18 @@ impl RunObserver for Reader<'_> {
         Ok(())
     }
 
+    fn end_list(&mut self, end: ItemPlace) {
+        if matches!(self.side, Side::Outputs) && end.output == 0 {
+            self.items = end.item;
+        }
+    }
+
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
         let is_sub_node = std::mem::take(&mut self.is_sub_node);
         let (input, output) = (self.input.take(), self.output.take());
+        // n8n stores the input of a failed call as what it returned.
+        let output = output.filter(|_| !(is_sub_node && run.failed));
+        let items = std::mem::take(&mut self.items);
         let Some(node) = self.node.clone() else { return Ok(()) };
         let ms = run.ms();
         let caller = run.sources.into_iter().flatten().next();
@@ -242,8 +255,8 @@ impl RunObserver for Reader<'_> {
         }
         self.total += 1;
         let caller = caller.filter(|caller| self.projection.nodes.contains(&caller.node));
-        let turn =
-            Turn { node: node.clone(), run: run.index, began, ms, caller, input, continues, output, error: run.error };
+        let (name, error) = (node.clone(), run.error);
+        let turn = Turn { node: name, run: run.index, began, ms, caller, input, continues, output, items, error };
         self.turns.insert((began, node, run.index), turn);
         self.drop_last();
         Ok(())
@@ -262,6 +275,7 @@ impl<'p> Reader<'p> {
             is_sub_node: false,
             input: None,
             output: None,
+            items: 0,
         }
     }
 
@@ -308,4 +322,42 @@ fn messages(input: &Excerpt) -> Option<String> {
 fn shrunk(mut input: Excerpt) -> Excerpt {
     input.shrink(SIDE_BYTES);
     input
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn talk(runs: &Value) -> Vec<Turn> {
+        let body = json!({"id": "7", "data": {"resultData": {"runData": runs}}}).to_string();
+        let nodes = ["Agent", "Model", "Tool"].map(str::to_owned).into();
+        TalkProjection { nodes, after: None, turns: 30 }.read_from(body.as_bytes()).unwrap().turns
+    }
+
+    fn run(index: u64, failed: bool, kind: &str, items: &Value) -> Value {
+        let (status, error) = if failed { ("error", json!({"message": "no"})) } else { ("success", Value::Null) };
+        json!({"startTime": 1_795_226_662_000_u64 + index, "executionIndex": index, "executionStatus": status, "error": error,
+            "data": {kind: [items]}})
+    }
+
+    #[test]
+    fn a_failed_call_returned_nothing_but_a_failed_agent_keeps_its_output() {
+        let item = json!([{"json": {"query": "6*7"}}]);
+        let turns = talk(&json!({
+            "Agent": [run(0, true, "main", &item)],
+            "Model": [run(1, true, "ai_languageModel", &item)],
+            "Tool": [run(2, false, "ai_tool", &item), run(3, true, "ai_tool", &item)],
+        }));
+        let returned: Vec<_> = turns.iter().map(|turn| (&*turn.node, turn.output.is_some())).collect();
+        assert_eq!(returned, [("Agent", true), ("Model", false), ("Tool", true), ("Tool", false)]);
+    }
+
+    #[test]
+    fn the_items_of_an_agent_are_counted() {
+        let items = json!([{"json": {"output": 1}}, {"json": {"output": 2}}, {"json": {"output": 3}}]);
+        let turns = talk(&json!({"Agent": [run(0, false, "main", &items), run(1, false, "main", &json!([]))]}));
+        assert_eq!(turns.iter().map(|turn| turn.items).collect::<Vec<_>>(), [3, 0]);
+    }
 }

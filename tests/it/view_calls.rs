@@ -155,6 +155,41 @@ fn a_node_has_its_whole_stack_its_request_and_messages_without_escapes() {
     assert_eq!(agent.get("curl"), None);
 }
 
+#[test]
+fn the_cause_is_that_of_the_last_failed_run() {
+    let mut body = failed_twice();
+    let runs = body["data"]["resultData"]["runData"]["Send"].as_array_mut().unwrap();
+    let mut last = runs[0].clone();
+    last["executionIndex"] = json!(3);
+    last["error"]["context"]["request"]["uri"] = json!("https://h.example/last");
+    runs.push(last);
+    let asked = asked(
+        &body,
+        &[
+            ("view_overview", json!({})),
+            ("view_findings", json!({"nodeName": "Send", "runIndex": 1, "language": "en"})),
+        ],
+    );
+    let [overview, found] = &asked[..] else { panic!("{asked:?}") };
+    let nodes = overview["nodes"].as_array().unwrap();
+    let failed: Vec<_> = nodes.iter().map(|node| (node["nodeName"].as_str().unwrap(), node.get("failedRun"))).collect();
+    assert_eq!(failed, [("Split", None), ("Try", None), ("Send", Some(&json!(1)))]);
+    assert_eq!(plain(&found["request"]), "POST https://h.example/last");
+}
+
+#[test]
+fn what_a_filter_discards_is_not_missing_a_connection() {
+    let mut body = failed_twice();
+    for (kind, labels, unconnected) in
+        [("if", json!(["true", "false"]), Some(json!([0]))), ("filter", json!(["kept", "discarded"]), None)]
+    {
+        body["workflowData"]["nodes"][0]["type"] = json!(format!("n8n-nodes-base.{kind}"));
+        let overview = asked(&body, &[("view_overview", json!({"language": "en"}))]).remove(0);
+        let split = &overview["nodes"][0];
+        assert_eq!((&split["outputLabels"], split.get("unconnected")), (&labels, unconnected.as_ref()));
+    }
+}
+
 /// Names of nodes as `view_talk` takes them.
 fn names(names: &[&str]) -> Value {
     json!(names).to_string().into()

@@ -223,6 +223,12 @@ check('search: from the slash to the item', `#/${FAILING}`, async (page) => {
   assert.match(await page.locator('.one').innerText(), /"currency": "CHF"/);
 });
 
+check('Escape closes the results of a search', `#/${FAILING}?view=search&q=ORD-131337`, async (page) => {
+  await page.keyboard.press('Escape');
+  await arrives(page, /#\/1001$/);
+  assert.equal(await page.locator('.nodes').isVisible(), true);
+});
+
 check('the trace of an item, back and forward', `#/${FAILING}?node=Add+VAT&item=17`, async (page) => {
   await page.getByRole('link', { name: 'Trace' }).first().click();
   await arrives(page, /tab=trace/);
@@ -315,6 +321,20 @@ check('an agent as a conversation: what was asked, answered and called, inside t
   await page.goto(`${PAGE}#/${FAILING}?view=ran`);
   await ready(page);
   assert.equal(await page.getByRole('link', { name: 'Conversation' }).count(), 0, 'no agent');
+});
+
+check('a part of a conversation: the sum is that of the calls shown; an agent with several items says so', `#/${AGENT}?view=talk`, async (page) => {
+  await page.waitForSelector('.talk > .turn .turn');
+  const said = await text(page);
+  assert.match(said, /The model calls shown: 80 tokens in, 24 out/);
+  assert.doesNotMatch(said, /All model calls/);
+  await page.getByRole('link', { name: 'The first of 3 items; the node shows the others.' }).click();
+  await arrives(page, /node=Agent&run=0/);
+}, {
+  prepare: (page) => changes(page, 'view_talk', (answer) => ({
+    ...answer, after: '1.1', more: 3, turns: answer.turns.map((turn) => (turn.node === 'Agent' ? { ...turn, items: 3 } : turn)),
+  })),
+  isReady: true,
 });
 
 check('take it with you: JSON, a path, the link, curl without secrets; folding; the stack', `#/${FAILING}?node=Get+orders&item=7`, async (page, context) => {
@@ -462,8 +482,30 @@ check('marks of empty runs are those of the answer', `#/${AGENT}`, async (page) 
 check('tiny numbers are not 0', `#/${AGENT}?node=Answer&tab=fields`, async (page) => {
   const said = await page.locator('.fields').innerText();
   assert.doesNotMatch(said, /-0 –|– -0|\b0 – 0\b/);
-  assert.match(said, /-6\.608E-8 – -5\.6E-13/);
+  assert.match(said, /-6\.60805\d*E-8 – -5\.6E-13/);
   assert.match(said, /0\.0004 – 0\.000459/);
+});
+
+check('values as they are: a text like a number in quotes, all digits, and how many entries a list has', `#/${RUNS}?node=Charge+card&tab=fields`, async (page) => {
+  await page.waitForSelector('.fields');
+  const said = await page.locator('.node-view').innerText();
+  assert.match(said, /4 fields in 3 items, in all [\d,]+ runs/);
+  assert.match(said, /"100"\s*2\s*100\s*1/);
+  assert.match(said, /52\.520008 – 52\.5200129/);
+  assert.match(said, /2–3 entries/);
+  assert.match(said, /1–9 characters/);
+  assert.match(said, /Run 3 · Output 1 · Item 41: "null"/);
+}, {
+  prepare: (page) => answers(page, 'get_execution_fields', { body: `${JSON.stringify({ result: {
+    items: 3,
+    fields: [
+      { path: 'a', types: { string: 2, number: 1 }, values: [['100', 2], [100, 1]] },
+      { path: 'b', type: 'number', min: 52.520008, max: 52.5200129 },
+      { path: 'c', type: 'array', minLength: 2, maxLength: 3 },
+      { path: 'd', type: 'string', minLength: 1, maxLength: 9, odd: { run: 3, output: 1, item: 41, value: 'null' } },
+    ],
+  } })}\n` }),
+  isReady: true,
 });
 
 check('many nodes with long names: the first ones and the failed one, and how many more', `#/${MANY}`, async (page) => {

@@ -170,6 +170,8 @@ pub(in crate::execution) struct Tally {
     pub failed_runs: u64,
     /// The first of them.
     pub first_failed: Option<u64>,
+    /// The last of them.
+    pub last_failed: Option<u64>,
     crashed: bool,
     /// Boxed, since every node has one.
     last_status: Option<Box<str>>,
@@ -183,6 +185,7 @@ impl Tally {
         if run.failed {
             self.failed_runs += 1;
             self.first_failed.get_or_insert(run.index);
+            self.last_failed = Some(run.index);
         }
         self.crashed |= run.has_crashed();
         self.last_status = run.status.map(String::into_boxed_str);

@@ -7,7 +7,7 @@ use super::findings::{Asked, Wording};
 use super::{PAGE, locale};
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
-use crate::toolkit::{Effect, Flag, Id, Text, arguments};
+use crate::toolkit::{Effect, Flag, Id, Index, Text, arguments};
 use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT_AGAIN};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
@@ -25,6 +25,7 @@ arguments! {
     struct ViewFindings {
         id: Id = ID,
         node_name: Option<Text> = "The node that ended the execution; none of one that succeeded.",
+        run_index: Option<Index> = "Its run that ended the execution; otherwise the first failed run.",
         said: Option<Text> = "What view_overview says of its error.",
         retry_of: Option<Text> = "The execution that it retries.",
         known: Option<Text> = "Nodes, one in a line, whose outliers say nothing new.",
@@ -41,7 +42,8 @@ impl ToolCall for ViewFindings {
         let asked = Asked { context: &context, id: &self.id, ignore_size_limit, wording };
         let cause = match &self.node_name {
             Some(node) => {
-                asked.of_failure(node, self.said.as_deref().unwrap_or_default(), self.retry_of.as_deref()).await?
+                let said = self.said.as_deref().unwrap_or_default();
+                asked.of_failure((node, self.run_index), said, self.retry_of.as_deref()).await?
             }
             None => {
                 let known = self.known.as_deref().unwrap_or_default();

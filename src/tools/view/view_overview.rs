@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::bars::{BARS, Bars, ShownBar};
-use super::findings::{SENT_AGAIN, Sentence, of_flow};
+use super::findings::{SENT_AGAIN, Sentence, empty_runs, is_filter, of_flow};
 use super::{PAGE, locale};
 use crate::execution::graph::{Graph, GraphNode, Link};
 use crate::execution::summary::{NodeSummary, Summary};
@@ -112,6 +112,9 @@ struct ShownNode {
     status: String,
     runs: u64,
     failed_runs: u64,
+    /// The last of several: the one that ended the execution, if this node did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_run: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_items: Option<u64>,
     outputs: Vec<u64>,
@@ -184,7 +187,7 @@ impl Overview {
         let nodes = summary.nodes.into_iter().map(|node| {
             let bars = nodes.swap_remove(&node.name).unwrap_or_default();
             let in_graph = in_graph.get(&*node.name).copied();
-            ShownNode::new(node, bars, in_graph, start)
+            ShownNode::new(node, bars, in_graph, start, locale)
         });
         let nodes = nodes.collect();
         let is_near = is_near || execution.bytes.is_none_or(|bytes| bytes <= SENT_AGAIN);
@@ -220,7 +223,9 @@ impl Head {
 }
 
 impl ShownNode {
-    fn new(node: NodeSummary, bars: Vec<Bar>, in_graph: Option<&GraphNode>, start: f64) -> Self {
+    fn new(node: NodeSummary, bars: Vec<Bar>, in_graph: Option<&GraphNode>, start: f64, locale: Locale) -> Self {
+        let (empty_runs, is_filter) = (empty_runs(&node), is_filter(&node));
+        let output_labels = output_labels(&node, locale);
         let Children { ids, total } = node.children;
         // A summary omits the outputs of a node that has only one.
         let outputs = if node.outputs.is_empty() && node.items > 0 { vec![node.items] } else { node.outputs };
@@ -230,13 +235,14 @@ impl ShownNode {
             status: node.status,
             runs: node.runs,
             failed_runs: node.failed_runs,
+            failed_run: node.last_failed.filter(|_| node.failed_runs > 1),
             input_items: node.taken,
             outputs,
-            output_labels: node.output_labels,
+            output_labels,
             ms: node.execution_time,
-            unconnected: node.unconnected,
+            unconnected: if is_filter { Vec::new() } else { node.unconnected },
             error_items: node.error_items.map(|items| ShownErrorItems::new(&items)),
-            empty_runs: node.empty_runs,
+            empty_runs,
             copied_runs: node.copied_runs,
             more_sub_executions: total.saturating_sub(ids.len() as u64),
             sub_executions: ids,
@@ -244,6 +250,16 @@ impl ShownNode {
             bars: bars.into_iter().map(|bar| ShownBar { bar, start }).collect(),
         }
     }
+}
+
+/// The labels of its outputs. n8n's editor shows one output of a Filter, but n8n stores what it discards as a second one, unless
+/// failed items are there.
+fn output_labels(node: &NodeSummary, locale: Locale) -> Vec<String> {
+    let is_named = node.output_labels.is_empty() && node.outputs.len() == 2 && node.error_items.is_none();
+    if !is_named || !is_filter(node) {
+        return node.output_labels.clone();
+    }
+    [("通過", "kept"), ("除外", "discarded")].map(|(ja, en)| locale.choose(ja, en).to_owned()).into()
 }
 
 impl ShownErrorItems {

@@ -38,8 +38,8 @@ const NODES: usize = 200;
 struct Known {
     /// The sentences that need no further call.
     flow: Vec<Sentence>,
-    /// The node that ended the execution, if it ran, and the text of its error.
-    failed: Option<(String, String)>,
+    /// The node that ended the execution, if it ran.
+    failed: Option<Failed>,
     retry_of: Option<String>,
     is_success: bool,
     /// Nodes whose outliers say nothing new.
@@ -47,14 +47,24 @@ struct Known {
     bytes: u64,
 }
 
+/// The node that ended the execution.
+struct Failed {
+    node: String,
+    /// Its last failed run.
+    run: Option<u64>,
+    /// The text of its error.
+    said: String,
+}
+
 impl Known {
     fn of(summary: &Summary) -> Self {
         let nodes = || summary.nodes.iter();
         let error = summary.error.as_ref().map(Failure::readable);
         let failed = error.and_then(|error| {
-            let name = error.node_name.filter(|name| nodes().any(|node| &node.name == name))?;
+            let name = error.node_name?;
+            let run = nodes().find(|node| node.name == name)?.last_failed;
             let said = [error.message, error.description].into_iter().flatten().map(|text| text.kept);
-            Some((name, said.collect::<Vec<_>>().join("\n")))
+            Some(Failed { node: name, run, said: said.collect::<Vec<_>>().join("\n") })
         });
         Self {
             flow: of_flow(nodes(), summary.error.as_ref(), Locale::En),
@@ -99,7 +109,7 @@ impl ToolCall for ViewSummary {
 async fn findings(asked: &Asked<'_>, known: Known, looks: bool) -> Findings {
     let Known { flow, failed, retry_of, is_success, known, .. } = known;
     let cause = match failed {
-        Some((node, said)) if looks => asked.of_failure(&node, &said, retry_of.as_deref()).await,
+        Some(Failed { node, run, said }) if looks => asked.of_failure((&node, run), &said, retry_of.as_deref()).await,
         None if looks && is_success => asked.of_success(&known).await,
         _ => Ok(Cause::default()),
     };

@@ -87,6 +87,9 @@ struct ShownTurn {
     continues: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<Box<RawValue>>,
+    /// The items in the first output, if there are several: only the first one is shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    items: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -137,6 +140,7 @@ fn shown(turn: Turn, redacts: bool) -> ShownTurn {
         input: turn.input.map(side),
         continues: turn.continues,
         output: turn.output.map(side),
+        items: if turn.items > 1 { turn.items } else { 0 },
         error: turn.error.as_ref().map(|error| message(error).unwrap_or_default()),
         node: turn.node,
     }

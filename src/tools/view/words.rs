@@ -6,10 +6,11 @@ use crate::toolkit::{Audience, Term};
 use crate::tools::TOOLSETS;
 
 /// What the page calls its controls and views.
-const WORDS: [(&str, &str); 17] = [
+const WORDS: [(&str, &str); 18] = [
     ("ignoreDataSizeLimit: true", "the button here"),
     ("ignoreDataSizeLimit", "the button here"),
     ("pass the id of another execution (argument: with)", "enter the ID of another execution"),
+    ("use path", "enter a path in the search"),
     ("nodeName", "the node"),
     ("runIndex", "run"),
     ("outputIndex", "output"),
@@ -47,6 +48,7 @@ mod tests {
         for (message, told) in [
             ("Values were clipped: see get_execution_by_node.", "Values were clipped: see the tabs of the node."),
             ("There are more items: continue with offset: nextOffset.", "There are more items."),
+            ("9 more fields: use path, or a larger maxTokens.", "9 more fields: enter a path in the search."),
             ("It is a draft: check it with check_workflow.", "It is a draft."),
             (
                 "Execution '2' names no workflow: pass the id of another execution (argument: with).",

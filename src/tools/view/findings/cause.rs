@@ -42,17 +42,22 @@ impl Asked<'_> {
         Ok(answer.remove("data").unwrap_or(Value::Object(answer)))
     }
 
-    /// Why a node failed. `said`: what the summary says already; `retry_of`: the execution that this one retries.
+    /// Why a node failed in a run; without one, in its first failed run. `said`: what the summary says already; `retry_of`: the
+    /// execution that this one retries.
     ///
     /// # Errors
     /// The node cannot be read.
     pub(in crate::tools::view) async fn of_failure(
         &self,
-        node: &str,
+        (node, run): (&str, Option<u64>),
         said: &str,
         retry_of: Option<&str>,
     ) -> Result<Cause, Error> {
-        let answer = self.ask(&view_node::TOOL, json!({"nodeName": node, "limit": 1})).await?;
+        let mut asked = json!({"nodeName": node, "limit": 1});
+        if let Some(run) = run {
+            asked["runIndex"] = run.into();
+        }
+        let answer = self.ask(&view_node::TOOL, asked).await?;
         let is_saved = self.context.executions().own_id(self.id).is_none();
         Ok(Cause {
             request: request(&answer).map(|request| Sentence::default().code(&request, 300)),

@@ -38,6 +38,16 @@ pub(in crate::tools::view) fn of_flow<'n>(
     found
 }
 
+/// Whether it is a Filter: what it discards leads nowhere on purpose.
+pub(in crate::tools::view) fn is_filter(node: &NodeSummary) -> bool {
+    node.node_type.as_deref().is_some_and(|name| name.ends_with(".filter"))
+}
+
+/// How many runs returned nothing; 0 if they may be those that failed, which is said elsewhere.
+pub(in crate::tools::view) fn empty_runs(node: &NodeSummary) -> u64 {
+    if node.empty_runs > node.failed_runs { node.empty_runs } else { 0 }
+}
+
 /// A node, and the language of its sentences.
 struct Flow<'n> {
     summary: &'n NodeSummary,
@@ -80,9 +90,8 @@ impl Flow<'_> {
     }
 
     fn unconnected(&self) -> impl Iterator<Item = Sentence> {
-        let NodeSummary { name, node_type, outputs, output_labels: labels, items, .. } = self.summary;
-        // What a Filter discards leads nowhere on purpose.
-        let is_filter = node_type.as_deref().is_some_and(|name| name.ends_with(".filter"));
+        let NodeSummary { name, outputs, output_labels: labels, items, .. } = self.summary;
+        let is_filter = is_filter(self.summary);
         self.summary.unconnected.iter().filter(move |_| !is_filter).map(move |output| {
             let at = usize::try_from(*output).unwrap_or(usize::MAX);
             let items = outputs.get(at).copied().unwrap_or(if at == 0 { *items } else { 0 });
@@ -96,9 +105,10 @@ impl Flow<'_> {
     }
 
     fn empty_runs(&self) -> Option<Sentence> {
-        let NodeSummary { name, empty_runs, runs, .. } = self.summary;
-        (*empty_runs > 0 && empty_runs < runs).then(|| {
-            let (empty, runs) = (number(*empty_runs), number(*runs));
+        let NodeSummary { name, runs, .. } = self.summary;
+        let empty = empty_runs(self.summary);
+        (empty > 0 && empty < *runs).then(|| {
+            let (empty, runs) = (number(empty), number(*runs));
             let words = self.locale.choose(
                 format!("{runs} ラン中 {empty} が何も返しませんでした"),
                 format!("{empty} of {runs} runs returned nothing"),

@@ -8,7 +8,7 @@ mod wording;
 use serde::Serialize;
 
 pub(super) use self::cause::Asked;
-pub(super) use self::flow::of_flow;
+pub(super) use self::flow::{empty_runs, is_filter, of_flow};
 pub(super) use self::sentence::Sentence;
 pub(super) use self::wording::Wording;
 

@@ -39,7 +39,7 @@ impl Wording {
     pub(super) fn items(self, node: &str, answer: &Value, fields: Option<&Value>) -> Vec<Sentence> {
         let total = known_source(answer).and_then(|source| source["total"].as_u64());
         let total = total.or(answer["input"]["total"].as_u64()).unwrap_or(0);
-        let item = item_of(&answer["error"]).or((total == 1).then_some(0)).filter(|item| *item < total);
+        let item = item_of(answer).or((total == 1).then_some(0)).filter(|item| *item < total);
         let here = item.map(|item| {
             let to = place(node, &json!({"run": answer["run"]["index"], "side": "input", "item": item}));
             Sentence::default().link(self.item_word(0, item), to)
@@ -303,12 +303,23 @@ fn split(one: &Value) -> Sentence {
 }
 
 /// The item that an error names: n8n keeps its number in the context, or writes it at the end of a message of a Code node.
-fn item_of(error: &Value) -> Option<u64> {
+/// A Code node that runs once names an item that it returned, not one of its input.
+fn item_of(answer: &Value) -> Option<u64> {
+    if runs_once(answer) {
+        return None;
+    }
+    let error = &answer["error"];
     let in_message = || {
         let (_, inside) = error["message"].as_str()?.trim_end().strip_suffix(']')?.rsplit_once('[')?;
         inside.rsplit_once("item ")?.1.parse().ok()
     };
     error["context"]["itemIndex"].as_u64().or_else(in_message)
+}
+
+/// Whether it is a Code node that runs once for all its items.
+fn runs_once(answer: &Value) -> bool {
+    let is_code = answer["nodeType"].as_str().is_some_and(|name| name.ends_with(".code"));
+    is_code && answer["parameters"]["mode"] != "runOnceForEachItem"
 }
 
 #[cfg(test)]
@@ -330,7 +341,8 @@ mod tests {
     /// An answer about a node that failed, whose input came from another one.
     fn failed(error: &Value, total: u64) -> Value {
         let source = json!({"nodeName": "Read", "runIndex": 0, "outputIndex": 0, "total": total});
-        json!({"run": {"index": 0}, "error": error, "input": {"total": total, "sources": [source]}})
+        json!({"run": {"index": 0}, "nodeType": "n8n-nodes-base.code", "parameters": {"mode": "runOnceForEachItem"}, "error": error,
+            "input": {"total": total, "sources": [source]}})
     }
 
     #[test]
@@ -378,11 +390,14 @@ mod tests {
                 assert_eq!(said(JA), [format!("アイテム 287: {japanese}")]);
             }
         }
-        let other = plain(EN.items("Send", &failed(&json!({"message": "no [item] [7]"}), 500), Some(&fields[0])));
-        assert_eq!(
-            other,
-            ["Outlier in the input: Item 287: customer.address is null; it is an object in the other 499"]
-        );
+        let mut once = failed(&json!({"message": "Invalid output format [item 2]", "context": {"itemIndex": 2}}), 500);
+        once["parameters"] = json!({});
+        for unknown in [failed(&json!({"message": "no [item] [7]"}), 500), once] {
+            assert_eq!(
+                plain(EN.items("Send", &unknown, Some(&fields[0]))),
+                ["Outlier in the input: Item 287: customer.address is null; it is an object in the other 499"]
+            );
+        }
         let alone = |wording: Wording| plain(wording.items("Send", &failed(&json!({}), 1), None));
         assert_eq!(alone(EN), ["Item 0 was being processed (1 item in total)"]);
         assert_eq!(alone(JA), ["アイテム 0 を処理中でした（全 1 件）"]);

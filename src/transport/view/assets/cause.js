@@ -1,7 +1,7 @@
 // The reason to open an execution: the cause of its failure, or anything unusual although it succeeded. The server writes the sentences,
 // which the terminal shows, too; the first ones come with the first picture, the others as they are read.
 
-import { format, to } from './address.js';
+import { format, place, to } from './address.js';
 import { call } from './api.js';
 import { clip, data, fill, h, shown } from './dom.js';
 import { Prove } from './prove.js';
@@ -42,7 +42,10 @@ export class Cause {
     if (tooLarge || !nodes.length) return null;
     if (error && this.#ran(error.nodeName)) {
       const said = [error.message, error.description].filter(Boolean).join('\n');
-      return { nodeName: error.nodeName, ...(said ? { said } : {}), ...(retryOf ? { retryOf } : {}) };
+      const run = failedRun(this.overview);
+      return {
+        nodeName: error.nodeName, ...(run === null ? {} : { runIndex: run }), ...(said ? { said } : {}), ...(retryOf ? { retryOf } : {}),
+      };
     }
     if (status !== 'success') return null;
     const known = nodes.filter(({ failedRuns, errorItems }) => failedRuns > 0 || errorItems);
@@ -92,7 +95,8 @@ export class Cause {
     const ran = this.#ran(nodeName);
     return h('section', { class: 'box error-box', 'aria-label': t('error') },
       h('p', { class: 'what' },
-        nodeName && (ran ? h('a', { ...to({ node: nodeName, tab: 'error' }) }, data(nodeName, 80)) : h('strong', {}, data(nodeName, 80))),
+        nodeName && (ran ? h('a', { ...to(place(nodeName, { run: failedRun(this.overview), tab: 'error' })) }, data(nodeName, 80))
+          : h('strong', {}, data(nodeName, 80))),
         nodeName && ': ',
         data(message ?? t('error'), 600), ' ',
         h('span', { class: 'fine' }, kinds.map((part, i) => [i ? ' · ' : '', data(part, 80)]))),
@@ -131,6 +135,11 @@ export class Cause {
       !list.length && nothing && h('p', { class: 'fine nothing-unusual' }, sentence(nothing)),
       unseen && h('p', { class: 'fine unseen-values' }, sentence(unseen)));
   }
+}
+
+/** The run that ended the execution, if its node failed in several; otherwise null: the only failed one is shown without being named. */
+export function failedRun({ nodes, execution: { error } }) {
+  return nodes.find(({ nodeName }) => nodeName === error?.nodeName)?.failedRun ?? null;
 }
 
 function button(word, onclick) {

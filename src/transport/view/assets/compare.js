@@ -83,7 +83,7 @@ function show({ id, with: other, same, nodes: unsorted = [], workflow, ...answer
       h('a', { href: format({ id: other }) }, `#${other}`),
       h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
     remarks(answer),
-    workflow && edited(workflow),
+    workflow && edited(Number(other) > Number(id) ? backwards(workflow) : workflow),
     nodes.length ? scroll(t('view.compare'), h('table', { class: 'differences' },
       h('thead', {},
         h('tr', {},
@@ -204,6 +204,13 @@ function firstValue(node, { run, output, item, value }) {
     h('a', { class: 'mark', ...to(place(node, { run: run ?? 0, out: output ?? 0, item })) }, `${t('item')} ${number(item)}`)];
 }
 
+/** What was edited from the other execution to this one, told from this one to the other, which is the later one. */
+function backwards({ changed = [], added, removed, ...rest }) {
+  const turned = ({ values, ...path }) => ({ ...path, ...(values ? { values: values.toReversed() } : {}) });
+  return { ...rest, added: removed, removed: added, changed: changed.map((node) => ({ ...node, paths: node.paths.map(turned) })) };
+}
+
+/** What was edited from the earlier execution to the later one. */
 function edited({ changed = [], added = [], removed = [], connections, cosmetic, defaults }) {
   if (!changed.length && !added.length && !removed.length && !connections) return null;
   const names = (word, list) => list.length > 0 && h('li', {},

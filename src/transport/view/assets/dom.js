@@ -93,6 +93,11 @@ export function clip(text, length) {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
+/** A value as text. A string that could be taken for another value is in quotes: the text "100" is not the number 100. */
+export function literal(value) {
+  return typeof value === 'string' && !/^(|null|true|false|-?\d+(\.\d+)?([eE][+-]?\d+)?|".*")$/s.test(value) ? value : JSON.stringify(value);
+}
+
 /** A text from an execution, in its own direction. */
 export function data(text, length = 300) {
   return h('bdi', {}, shown(clip(String(text), length)));

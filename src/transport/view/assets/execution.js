@@ -1,7 +1,7 @@
 // One execution: its header, the views of the whole (timeline, graph, as it ran, conversation, outliers, comparison, search), and one node.
 
 import { format, go, link } from './address.js';
-import { Cause } from './cause.js';
+import { Cause, failedRun } from './cause.js';
 import { fill, h, refill } from './dom.js';
 import { Compare } from './compare.js';
 import { Fields } from './fields.js';
@@ -74,8 +74,11 @@ export class Execution {
   #open() {
     const { error } = this.#overview.execution;
     const failed = this.#overview.nodes.some(({ nodeName }) => nodeName === error?.nodeName);
-    if (failed && link({}) === format({ id: this.id, large: this.large })) go({ node: error.nodeName }, { replace: true });
-    else this.#refresh();
+    if (failed && link({}) === format({ id: this.id, large: this.large })) {
+      go({ node: error.nodeName, run: failedRun(this.#overview) }, { replace: true });
+    } else {
+      this.#refresh();
+    }
   }
 
   #refresh() {
@@ -169,11 +172,12 @@ export class Execution {
     go({ view: next === 'timeline' ? null : next });
   }
 
-  /** Escape: one step out, from the item to the node to the execution. */
+  /** Escape: one step out, from the item to the node to the execution, and from the results of a search to the timeline. */
   close() {
-    const { item, node } = this.#state;
+    const { item, node, view } = this.#state;
     if (item !== null) go({ item: null, side: null, tab: this.#state.tab === 'trace' ? null : this.#state.tab });
     else if (node) go({ node: null, tab: null });
+    else if (view === 'search') go({ view: null, q: null, path: null, condition: null, value: null, regex: null, within: null });
   }
 }
 

@@ -1,7 +1,7 @@
 // What is known of the values of a field, in the reader's words.
 
 import { kinds } from './fields.js';
-import { count, named, number, t } from './words.js';
+import { count, exact, named, number, t } from './words.js';
 
 /** The facts about a field, `status: paid (29,819), open (10,139)`. */
 export function fieldFacts({ path, facts, more }) {
@@ -23,7 +23,7 @@ function fact({ is, ...known }) {
     }
     case 'values': return known.values.map(([value, n]) => `${value} (${number(n)})`).join(', ');
     case 'dates': return `${known.from} – ${known.to}`;
-    case 'range': return `${number(known.from)} – ${number(known.to)}`;
+    case 'range': return `${exact(known.from)} – ${exact(known.to)}`;
     default: return t('always', { value: known.value });
   }
 }

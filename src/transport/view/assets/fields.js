@@ -1,19 +1,18 @@
 // The fields of a node's items, path by path, with small bars; or the outliers of all nodes.
 
 import { place, to } from './address.js';
-import { clip, data, h, nothing, remarks, unseen } from './dom.js';
+import { clip, data, h, literal, nothing, remarks } from './dom.js';
 import { Loader } from './loading.js';
-import { count, named, number, t } from './words.js';
+import { count, exact, named, number, t, where } from './words.js';
 
 const TOKENS = 20_000;
 
 export class Fields {
   #shown = null;
 
-  /** For a node; without one, for all nodes. */
-  constructor(id, of = null) {
-    this.id = id;
-    this.of = of;
+  /** For a node, which ran so many times; without one, for all nodes. */
+  constructor(id, of = null, runs = 1) {
+    Object.assign(this, { id, of, runs });
     this.element = h('div', { class: 'pad' });
     this.loader = new Loader(this.element);
   }
@@ -32,14 +31,15 @@ export class Fields {
       ...(out !== null ? { outputIndex: out } : {}),
     };
     this.loader.load('get_execution_fields', { id: this.id, ...place, maxTokens: TOKENS },
-      (answer) => (this.of ? this.#fields(answer) : outliersOf(answer)));
+      (answer) => (this.of ? this.#fields(answer, run === null) : outliersOf(answer)));
   }
 
-  #fields(answer) {
+  #fields(answer, ofAllRuns) {
     const { fields = [], items } = answer;
     if (!fields.length) return nothing(answer, t('noFields'));
     return [
-      h('p', { class: 'fine' }, t('fieldsOf', { fields: count('fields', fields.length), items: count('items', items) })),
+      h('p', { class: 'fine' }, t(ofAllRuns && this.runs > 1 ? 'fieldsOfRuns' : 'fieldsOf',
+        { fields: count('fields', fields.length), items: count('items', items), n: number(this.runs) })),
       remarks(answer),
       splitsOf(answer),
       scroll(t('tab.fields'), h('table', { class: 'fields' },
@@ -57,13 +57,13 @@ export class Fields {
         }, data(path, 80))),
       h('td', { class: 'fine' }, kinds(type ?? types)),
       h('td', {}, missing > 0 && [meter(missing / items, 'gap'), ' ', h('span', { class: 'number' }, number(missing))]),
-      h('td', {}, values(rest, items - missing)),
+      h('td', {}, values({ ...rest, kinds: typeof type === 'string' ? [type] : Object.keys(types ?? {}) }, items - missing)),
       h('td', {}, outlier && this.#outlier(outlier)));
   }
 
   #outlier(outlier) {
     return h('a', { class: 'mark', ...to(place(this.of, { run: outlier.run ?? 0, out: outlier.output ?? 0, item: outlier.item })) },
-      `${t('item')} ${number(outlier.item)}`, ': ', outlierValue(outlier));
+      where(outlier), ': ', outlierValue(outlier));
   }
 }
 
@@ -74,36 +74,40 @@ export function kinds(type) {
   return list.map((entry) => (Array.isArray(entry) ? `${named('kind', entry[0])} ${number(entry[1])}` : named('kind', entry))).join(', ');
 }
 
-function values({ values: list, min, max, minLength, maxLength, distinct, example }, present) {
+function values({ values: list, min, max, distinct, example, ...lengths }, present) {
   if (list) {
     return h('ul', { class: 'bars' }, list.toSorted(([, one], [, other]) => other - one).map(([value, n]) => h('li', {},
-      h('span', { class: 'value' }, data(literal(value), 60)),
+      h('span', { class: 'value' }, data(short(value), 60)),
       meter(n / Math.max(1, present)),
       h('span', { class: 'number' }, number(n)))));
   }
   return [
     min !== undefined && h('span', { class: 'number' }, end(min), ' – ', end(max)),
-    example !== undefined && [h('span', { class: 'fine' }, ` ${t('forExample')} `), data(literal(example), 60)],
+    example !== undefined && [h('span', { class: 'fine' }, ` ${t('forExample')} `), data(short(example), 60)],
     distinct && h('span', { class: 'fine' }, ' · ', count('distinct', distinct)),
-    minLength !== undefined && h('span', { class: 'fine' },
-      ' · ',
-      minLength === maxLength ? count('characters', minLength) : t('lengths',
-        { from: number(minLength), to: number(maxLength) })),
+    lengths.minLength !== undefined && h('span', { class: 'fine' }, ' · ', lengthsOf(lengths)),
   ];
+}
+
+/** The lengths of texts, of lists, or of both. */
+function lengthsOf({ minLength: from, maxLength: to, kinds: all }) {
+  const [texts, lists] = ['string', 'array'].map((kind) => all.includes(kind));
+  const word = texts && lists ? 'lengths' : lists ? 'entries' : 'characters';
+  return from === to ? count(word, from) : t(word, { n: t('range', { from: number(from), to: number(to) }) });
 }
 
 /** An end of a range: a number, or a date, shown as written in the items. */
 function end(value) {
-  return typeof value === 'number' ? number(value) : data(value, 40);
+  return typeof value === 'number' ? exact(value) : data(value, 40);
 }
 
-function literal(value) {
-  return typeof value === 'string' ? (value === '' ? '""' : clip(value, 80)) : clip(JSON.stringify(value), 80);
+function short(value) {
+  return clip(literal(value), 80);
 }
 
 function outlierValue(outlier) {
   if (outlier.missing) return t('isMissing');
-  return data(literal(outlier.value ?? null), 60);
+  return data(short(outlier.value ?? null), 60);
 }
 
 /** A small bar; the number is next to it. */
@@ -129,16 +133,14 @@ function outliersOf(answer) {
     remarks(answer),
     splitsOf(answer),
     outliers.length > 0 && scroll(t('view.outliers'), h('table', {},
-      h('thead', {}, h('tr', {}, ['node', 'item', 'path', 'value'].map((word) => h('th', { scope: 'col' }, t(word))))),
+      h('thead', {}, h('tr', {}, ['node', 'place', 'path', 'value'].map((word) => h('th', { scope: 'col' }, t(word))))),
       h('tbody', {}, outliers.map((entry) => h('tr', {},
         h('th', { scope: 'row' }, data(entry.nodeName, 80)),
         h('td', {},
           h('a', {
             class: 'cover',
             ...to(place(entry.nodeName, { run: entry.run ?? 0, out: entry.output ?? 0, item: entry.item })),
-          },
-            unseen(`${t('item')} `),
-            number(entry.item))),
+          }, where(entry))),
         h('td', {}, data(entry.path ?? '', 80)),
         h('td', {}, outlierValue(entry))))))),
   ];

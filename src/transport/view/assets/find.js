@@ -2,7 +2,7 @@
 
 import { format, go } from './address.js';
 import { call } from './api.js';
-import { data, fill, h, shown } from './dom.js';
+import { data, fill, h, literal, shown } from './dom.js';
 import { scroll } from './fields.js';
 import { selected } from './list.js';
 import { marked } from './search.js';
@@ -141,7 +141,7 @@ export class Find {
         data(workflowName ?? '', 60)),
       h('td', {}, badge(status)), h('td', {}, minute(startedAt)),
       h('td', {}, data(nodeName, 60), ' ', h('span', { class: 'fine' }, data(path, 80))),
-      h('td', {}, value === undefined ? '' : h('bdi', {}, marked(typeof value === 'string' ? value : JSON.stringify(value), q))),
+      h('td', {}, value === undefined ? '' : h('bdi', {}, marked(literal(value), q))),
       h('td', { class: 'number' }, number(hits)));
   }
 }

@@ -1,7 +1,7 @@
 // A table with any number of items: 50 are fetched at a time, around the visible part, and only the visible rows exist.
 
 import { go, to } from './address.js';
-import { data, fill, h, shown, unseen } from './dom.js';
+import { data, fill, h, literal, shown, unseen } from './dom.js';
 import { bytes, number, t } from './words.js';
 
 /** The height of a row in pixels; the style sheet has the same. */
@@ -37,6 +37,7 @@ export class ItemTable {
     this.columns = h('colgroup', {});
     this.heads = h('tr', {});
     this.progress = h('p', { class: 'reading', role: 'status', hidden: true });
+    this.cut = h('p', { class: 'fine pad', role: 'status', hidden: true }, t('firstColumns', { n: number(COLUMNS) }));
     this.said = h('p', { class: 'notice failed', role: 'alert', hidden: true });
     this.table = h('table', { class: 'items', 'aria-rowcount': total + 1 },
       h('caption', { class: 'unseen' }, name),
@@ -181,7 +182,10 @@ export class ItemTable {
     const fresh = new Map();
     for (const item of values) {
       for (const name of item?.keys() ?? []) {
-        if (!this.#columns.includes(name) && !fresh.has(name) && this.#columns.length + fresh.size < COLUMNS) fresh.set(name, []);
+        if (!this.#columns.includes(name) && !fresh.has(name)) {
+          if (this.#columns.length + fresh.size < COLUMNS) fresh.set(name, []);
+          else this.cut.hidden = false;
+        }
         if (fresh.has(name)) fresh.get(name).push(item.get(name));
       }
     }
@@ -228,12 +232,18 @@ export class ItemTable {
           unseen(`${t('item')} `),
           number(index))),
       this.#columns.map((name) => cell(item, name, this.#numeric.has(name))),
-      h('td', { class: this.#columns.length ? null : 'wait' }));
+      last(item, this.#columns.length > 0));
   }
 }
 
 function space(height) {
   return height > 0 && h('tr', { class: 'space', 'aria-hidden': 'true' }, h('td', { style: { height: `${height}px` } }));
+}
+
+/** The cell after the columns: it fills the row, says that an item has no fields, or stands for one that is not loaded yet. */
+function last(item, hasColumns) {
+  if (item) return h('td', { class: 'fine' }, item.size ? '' : t('hasNoFields'));
+  return h('td', { class: hasColumns ? null : 'wait' });
 }
 
 function cell(item, name, numeric) {
@@ -245,7 +255,8 @@ function cell(item, name, numeric) {
 }
 
 function text(value) {
-  return typeof value === 'string' ? value.slice(0, CELL + 1) : JSON.stringify(value).slice(0, CELL + 1);
+  // A cell without anything in it is an empty text; one without a value has a sign.
+  return value === '' ? '' : literal(typeof value === 'string' ? value.slice(0, CELL + 1) : value).slice(0, CELL + 1);
 }
 
 /**

@@ -168,7 +168,7 @@ export class NodeView {
   #make(name) {
     const answer = this.#answer;
     switch (name) {
-      case 'fields': return new Fields(this.id, answer.nodeName);
+      case 'fields': return new Fields(this.id, answer.nodeName, answer.run.total);
       case 'trace': return new Trace(this.id, answer.nodeName, answer.run.index, this.out);
       case 'error': return { element: errorView(answer.error) };
       case 'parameters': return new Parameters(this.id, answer);
@@ -223,7 +223,7 @@ export class NodeView {
           choices || h('span', { class: 'fine' }, ' ', count('items', total)),
           from,
           table && source && downloads(this.id, source, this.nodes.get(source.nodeName)?.runs)),
-        table ? [table.said, table.element, table.progress] : h('p', { class: 'empty' }, t('noInput'))),
+        table ? [table.said, table.element, table.cut, table.progress] : h('p', { class: 'empty' }, t('noInput'))),
     };
   }
 
@@ -247,7 +247,7 @@ export class NodeView {
           t('output'),
           choices || h('span', { class: 'fine' }, ' ', count('items', total)),
           table && downloads(this.id, { nodeName, runIndex: run.index, outputIndex: out }, run.total)),
-        table ? [table.said, table.element, table.progress] : empty()),
+        table ? [table.said, table.element, table.cut, table.progress] : empty()),
     };
   }
 

@@ -124,7 +124,7 @@ export class Nodes {
       h('td', { class: 'number runs' },
         number(runs), failedRuns > 0 && runs > 1 && h('span', { class: 'bad' }, ` ✕${number(failedRuns)}`)),
       h('td', { class: 'number in' }, inputItems === undefined ? '' : number(inputItems)),
-      h('td', { class: 'number out', title: outputs.length > 1 ? outputs.map(number).join(' · ') : null },
+      h('td', { class: 'number out', title: outputs.length > 1 ? perOutput(node) : null },
         outputs.length > 1 ? outputs.slice(0, 3).map((items, i) => [
           i ? h('span', { class: 'fine' }, ' · ') : '',
           number(items),
@@ -145,6 +145,12 @@ export class Nodes {
     if (top < scrollTop) this.scroller.scrollTop = top;
     else if (top + 2 * ROW > scrollTop + clientHeight) this.scroller.scrollTop = top + 2 * ROW - clientHeight;
   }
+}
+
+/** The items of each output, with its label: `kept 7 · discarded 3`. */
+function perOutput({ outputs, outputLabels = [] }) {
+  const label = (at) => (outputLabels[at] ? `${shown(outputLabels[at]).slice(0, 30)} ` : '');
+  return outputs.map((items, at) => `${label(at)}${number(items)}`).join(' · ');
 }
 
 /** Anything unusual about the flow of a node's items, as links to it. */

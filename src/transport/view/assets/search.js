@@ -1,15 +1,17 @@
 // The search over an execution: a field in the bar, conditions, and hits by node, each a link to its item.
 
 import { go, place, to } from './address.js';
-import { data, fill, h, nothing, remarks, shown } from './dom.js';
+import { data, fill, h, literal, nothing, remarks, shown } from './dom.js';
 import { scroll } from './fields.js';
 import { Loader } from './loading.js';
-import { count, named, number, t } from './words.js';
+import { count, named, number, t, where } from './words.js';
 
 const LIMIT = 100;
 const TOKENS = 12_000;
 /** Conditions that need a value, and complete ones. */
 const WITH_VALUE = ['equals', 'notEquals', 'above', 'below'];
+/** Those that mean nothing without a value; an empty text can be equal. */
+const ORDERS = ['above', 'below'];
 const KINDS = ['null', 'missing', 'empty', 'string', 'number', 'boolean', 'array', 'object'];
 
 /** The field in the bar, which leads to the search over one execution. */
@@ -71,6 +73,9 @@ export class Search {
   }
 
   #showForm({ q, path, condition, value, regex, within }) {
+    const operand = h('input', {
+      name: 'value', value: value ?? '', size: '10', autocomplete: 'off', required: ORDERS.includes(condition),
+    });
     const option = (name, text, chosen) => h('option', { value: name, selected: name === (chosen ?? '') }, text);
     fill(this.form,
       h('label', {}, t('text'), h('input', { name: 'q', value: q ?? '', autocomplete: 'off', spellcheck: 'false' })),
@@ -84,11 +89,13 @@ export class Search {
           autocomplete: 'off',
           spellcheck: 'false',
         })),
-      h('label', {}, t('condition'), h('select', { name: 'condition' },
+      h('label', {}, t('condition'), h('select', {
+        name: 'condition', onchange: ({ target }) => { operand.required = ORDERS.includes(target.value); },
+      },
         option('', t('anyValue'), condition),
         WITH_VALUE.map((name) => option(name, t(`condition.${name}`), condition)),
         KINDS.map((name) => option(name, t('isKind', { kind: named('kind', name) }), condition)))),
-      h('label', {}, t('value'), h('input', { name: 'value', value: value ?? '', size: '10', autocomplete: 'off' })),
+      h('label', {}, t('value'), operand),
       h('label', {}, t('node'), h('select', { name: 'within' },
         option('', t('allNodes'), within), this.nodes.map(({ nodeName }) => option(nodeName, shown(nodeName.slice(0, 60)), within)))),
       h('button', { type: 'submit', class: 'button primary' }, t('search')));
@@ -135,13 +142,9 @@ function hitRow({ nodeName, run = 0, output = 0, item, path, value }, q) {
   return h('tr', {},
     h('th', { scope: 'row' }, data(nodeName, 80)),
     h('td', {}, h('a', { class: 'cover', ...to(place(nodeName, inItem ? { run, out: output, item } : { run, tab: 'error' })) },
-      [
-        run > 0 && `${t('run')} ${number(run)}`,
-        output > 0 && `${t('output')} ${number(output)}`,
-        inItem ? `${t('item')} ${number(item)}` : t('error'),
-      ].filter(Boolean).join(' · '))),
+      [where({ run, output, item }), !inItem && t('error')].filter(Boolean).join(' · '))),
     h('td', {}, data(path ?? '', 80)),
-    h('td', {}, value === undefined ? '' : h('bdi', {}, marked(typeof value === 'string' ? value : JSON.stringify(value), q))));
+    h('td', {}, value === undefined ? '' : h('bdi', {}, marked(literal(value), q))));
 }
 
 /** A text with the matches marked in it. */
@@ -158,14 +161,16 @@ export function marked(text, q) {
 }
 
 function conditions({ q, path, condition, value, regex, within }) {
-  const number = Number(value);
+  const text = value ?? '';
+  // Numbers are compared as numbers, anything else as text, such as dates.
+  const limit = text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
   const given = {
     text: q, path, nodeName: within, regex: q && regex === '1' ? true : null,
     is: KINDS.includes(condition) ? condition : null,
-    equals: condition === 'equals' ? value : null,
-    notEquals: condition === 'notEquals' ? value : null,
-    above: condition === 'above' && value && !Number.isNaN(number) ? number : null,
-    below: condition === 'below' && value && !Number.isNaN(number) ? number : null,
+    equals: condition === 'equals' ? text : null,
+    notEquals: condition === 'notEquals' ? text : null,
+    above: condition === 'above' && text ? limit : null,
+    below: condition === 'below' && text ? limit : null,
   };
   return Object.fromEntries(Object.entries(given).filter(([, entry]) => entry !== null));
 }

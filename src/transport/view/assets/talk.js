@@ -52,7 +52,9 @@ export class Talk {
       const asked = { id: this.id, nodes: JSON.stringify(this.names), ...(after ? { after } : {}) };
       const answer = await call('view_talk', asked, { signal: this.#controller.signal });
       Object.assign(this.#told, answer.told);
+      this.isWhole = !answer.after;
       for (const turn of answer.turns) this.#add(turn);
+      if (this.isWhole) this.#sumUp();
       fill(this.foot,
         this.#turns.size ? remarks(answer) : nothing(answer, t('nothingRan')),
         answer.after && button(count('moreTurns', answer.more), answer.after));
@@ -61,6 +63,15 @@ export class Talk {
       fill(this.foot, h('div', { class: 'notice failed', role: 'alert' }, h('p', {}, shown(error.message)), button(t('tryAgain'), after)));
     }
     this.element.removeAttribute('aria-busy');
+  }
+
+  /** Writes the sums again: with the last part, they are those of all calls. */
+  #sumUp() {
+    for (const turn of this.#turns.values()) if (turn.usage.length > 1) this.#write(turn);
+  }
+
+  #write(turn) {
+    fill(turn.body, said(turn, this.isWhole));
   }
 
   /** Puts a turn inside the one that called it. */
@@ -77,19 +88,19 @@ export class Talk {
       body, inside);
     const shownTurn = { ...turn, kind, told: this.#told[turn.node] ?? {}, body, inside, usage: [] };
     this.#turns.set(JSON.stringify([turn.node, turn.run]), shownTurn);
-    fill(body, said(shownTurn));
+    this.#write(shownTurn);
     (caller?.inside ?? this.list).append(element);
     if (!caller) return;
     caller.inside.hidden = false;
     const usage = usageOf(turn.output);
     if (usage) {
       caller.usage.push(usage);
-      fill(caller.body, said(caller));
+      this.#write(caller);
     }
     // The first call of its model knows what an agent was really asked.
     if (kind === 'ai_languageModel' && caller.messages === undefined) {
       caller.messages = textOf(turn.input?.messages ?? turn.input) ?? '';
-      fill(caller.body, said(caller));
+      this.#write(caller);
     }
   }
 }
@@ -99,7 +110,8 @@ function kindWord(kind) {
   return t(`talk.${known.includes(kind) ? kind : 'other'}`);
 }
 
-function said({ kind, messages, told, input, output, continues, error, usage }) {
+/** What a turn says; `isWhole`: no part of the conversation is left to be read. */
+function said({ node, run, kind, messages, told, input, output, items, continues, error, usage }, isWhole) {
   const failed = error !== undefined && h('p', { class: 'bad' }, data(error || t('error'), TEXT));
   if (kind === 'ai_languageModel') return [...model(input, output, continues), failed];
   if (kind !== 'agent') return [part(t('calledWith'), input?.query ?? input), part(t('returned'), output?.response ?? output), failed];
@@ -107,8 +119,12 @@ function said({ kind, messages, told, input, output, continues, error, usage }) 
     told.text,
     'Human',
     messages);
-  const all = usage.length > 1 && h('p', { class: 'fine number' }, t('allTokens', { tokens: tokens(usage) }));
-  return [template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), output?.output ?? output), all, failed];
+  const all = usage.length > 1 && h('p', { class: 'fine number' }, t(isWhole ? 'allTokens' : 'shownTokens', { tokens: tokens(usage) }));
+  const first = items > 1 && h('p', { class: 'fine number' },
+    h('a', { ...to(place(node, { run })) }, t('firstOfItems', { n: number(items) })));
+  return [
+    template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), output?.output ?? output), first, all, failed,
+  ];
 }
 
 /** A call of a model: its messages since the call before, the answer, and the tokens that n8n counted. */

@@ -1,10 +1,10 @@
 // The trace of an item: a path through the nodes, back to its sources and forward to the items derived from it.
 
 import { place, to } from './address.js';
-import { data, h, nothing, remarks, shown } from './dom.js';
+import { data, h, literal, nothing, remarks, shown } from './dom.js';
 import { json } from './json.js';
 import { Loader } from './loading.js';
-import { number, t } from './words.js';
+import { number, t, where } from './words.js';
 
 const DIRECTIONS = ['back', 'forward', 'both'];
 const TOKENS = 12_000;
@@ -58,11 +58,7 @@ function placeLink(node, run, out, item) {
   return h('a', { ...to(place(node, { run, out, item })) }, data(node, 80),
     h('span', { class: 'fine number' },
       ' ',
-      [
-        run > 0 && `${t('run')} ${number(run)}`,
-        out > 0 && `${t('output')} ${number(out)}`,
-        item !== undefined && `${t('item')} ${number(item)}`,
-      ].filter(Boolean).join(' · ')));
+      where({ run, output: out, item })));
 }
 
 function changes(changed) {
@@ -83,11 +79,11 @@ function change(key, value) {
     ' ',
     (Array.isArray(value) ? value : [value]).map((name, i) => [i ? ', ' : '', data(name, 80)]),
   ];
-  if (key[0] === '+') return [h('span', { class: 'sign' }, '+ '), data(path, 80), ': ', literal(value)];
-  if (key[0] === '~') return [h('span', { class: 'sign' }, '~ '), data(path, 80), ': ', literal(value?.[0]), ' → ', literal(value?.[1])];
+  if (key[0] === '+') return [h('span', { class: 'sign' }, '+ '), data(path, 80), ': ', short(value)];
+  if (key[0] === '~') return [h('span', { class: 'sign' }, '~ '), data(path, 80), ': ', short(value?.[0]), ' → ', short(value?.[1])];
   return data(`${key} ${value}`, 200);
 }
 
-function literal(value) {
-  return data(typeof value === 'string' ? value : JSON.stringify(value) ?? '', 160);
+function short(value) {
+  return data(literal(value) ?? '', 160);
 }

@@ -336,7 +336,7 @@ export class Waterfall {
     this.canvas.classList.toggle('over', Boolean(node));
     if (!bar) return this.#hideTip();
     const run = bar[RUNS] > 1 ? t('runsFrom', { n: number(bar[RUNS]), from: number(bar[RUN]) }) : t('runOf',
-      { run: number(bar[RUN]), of: number(node.runs) });
+      { run: number(bar[RUN]), runs: count('runsWord', node.runs) });
     fill(this.tip, h('strong', {}, h('bdi', {}, shown(node.nodeName.slice(0, 60)))),
       h('span', {}, run, bar[FAILED] ? ` ✕ ${t('failed')}` : ''),
       h('span', {}, `${count('items', bar[ITEMS])}, ${duration(bar[MS])}`),

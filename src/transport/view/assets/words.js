@@ -5,6 +5,9 @@ import { ja } from './words.ja.js';
 
 let words = en;
 
+/** Units of clocks, milliseconds. */
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+
 /** Chooses the language: the server's, or else the reader's; the reader's locale is the browser's unless given. */
 export function chooseLanguage(locale, reader) {
   if (reader) formats = formatsOf(reader);
@@ -48,6 +51,8 @@ function formatsOf(locale) {
     plain: new Intl.NumberFormat(locale, { maximumFractionDigits: 3 }),
     compact: new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }),
     small: new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }),
+    exact: new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }),
+    exactSmallest: new Intl.NumberFormat(locale, { notation: 'scientific', maximumSignificantDigits: 17 }),
     smallest: new Intl.NumberFormat(locale, { notation: 'scientific', maximumSignificantDigits: 4 }),
     milliseconds: unit('millisecond', 0, 'narrow'),
     seconds: [0, 1, 2, 3].map((digits) => unit('second', digits, 'narrow')),
@@ -73,6 +78,18 @@ export function number(n) {
   return (size >= 0.001 ? formats.plain : size >= 1e-6 ? formats.small : formats.smallest).format(n);
 }
 
+/** A value of an item, with all its digits: 52.5200129. */
+export function exact(n) {
+  if (n === 0) return formats.exact.format(0);
+  return (Math.abs(n) >= 1e-6 ? formats.exact : formats.exactSmallest).format(n);
+}
+
+/** Where an item is: `Run 3 · Output 1 · Item 41`; run and output only if they are not the first. */
+export function where({ run = 0, output = 0, item }) {
+  const parts = [[run, 'run', run > 0], [output, 'output', output > 0], [item, 'item', item !== undefined]];
+  return parts.filter(([, , isNamed]) => isNamed).map(([n, word]) => `${t(word)} ${number(n)}`).join(' · ');
+}
+
 /** A number where there is little room: 1.2M. */
 export function compact(n) {
   return n < 1_000_000 ? number(n) : formats.compact.format(n);
@@ -94,8 +111,22 @@ export function duration(ms) {
 export function instant(ms, step) {
   if (ms === 0) return '0';
   if (step < 1 || ms < 1000) return formats.milliseconds.format(ms);
-  if (ms < 60_000) return formats.seconds[step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3].format(ms / 1000);
-  return step % 60_000 || ms >= 3_600_000 ? duration(ms) : formats.minutes.format(ms / 60_000);
+  const digits = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
+  return ms < MINUTE ? formats.seconds[digits].format(ms / 1000) : clock(ms, step, digits);
+}
+
+/** A time from a minute on, down to the smallest unit that tells marks apart: 5m, 30h 0m 0.2s. */
+function clock(ms, step, digits) {
+  const unit = [DAY, HOUR, MINUTE].find((one) => step % one === 0) ?? 1000 / 10 ** digits;
+  const at = Math.round(ms / unit) * unit;
+  const days = at >= 2 * DAY || unit === DAY ? Math.floor(at / DAY) : 0;
+  const hours = Math.floor((at - days * DAY) / HOUR);
+  return [
+    days > 0 && formats.days.format(days),
+    unit < DAY && (days > 0 || hours > 0) && formats.hours.format(hours),
+    unit < HOUR && formats.minutes.format(Math.floor((at % HOUR) / MINUTE)),
+    unit < MINUTE && formats.seconds[digits].format((at % MINUTE) / 1000),
+  ].filter(Boolean).join(' ');
 }
 
 /** A size in the largest unit that leaves a number above 1. */
