@@ -148,9 +148,9 @@ pub struct NodeSummary {
     /// How many of its runs failed.
     pub failed_runs: u64,
     /// The first of them.
-    pub first_failed: Option<u64>,
+    pub first_failed: Option<u32>,
     /// The last of them: the one that ended the execution, if this node did.
-    pub last_failed: Option<u64>,
+    pub last_failed: Option<u32>,
     /// Items in all outputs of all runs; those of a sub-node of an AI agent are in outputs such as `ai_tool`.
     pub items: u64,
     /// Items in the `main` outputs of the runs that were not copied.

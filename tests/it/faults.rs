@@ -53,7 +53,7 @@ fn a_refused_key() {
 #[test]
 fn a_missing_scope() {
     let said = error_of(|_| Reply::json(403, r#"{"message":"Forbidden"}"#));
-    assert!(said.contains("execution:read (403)"), "{said}");
+    assert!(said.starts_with("n8n returned 403 (Forbidden): the API key lacks the scope execution:read."), "{said}");
 }
 
 #[test]

@@ -169,9 +169,9 @@ pub(in crate::execution) struct Tally {
     /// How many runs failed.
     pub failed_runs: u64,
     /// The first of them.
-    pub first_failed: Option<u64>,
+    pub first_failed: Option<u32>,
     /// The last of them.
-    pub last_failed: Option<u64>,
+    pub last_failed: Option<u32>,
     crashed: bool,
     /// Boxed, since every node has one.
     last_status: Option<Box<str>>,
@@ -184,8 +184,10 @@ impl Tally {
         self.execution_time = self.execution_time.saturating_add(run.ms());
         if run.failed {
             self.failed_runs += 1;
-            self.first_failed.get_or_insert(run.index);
-            self.last_failed = Some(run.index);
+            // Every node has both: small numbers, beyond any number of runs.
+            let index = u32::try_from(run.index).unwrap_or(u32::MAX);
+            self.first_failed.get_or_insert(index);
+            self.last_failed = Some(index);
         }
         self.crashed |= run.has_crashed();
         self.last_status = run.status.map(String::into_boxed_str);

@@ -114,7 +114,7 @@ struct ShownNode {
     failed_runs: u64,
     /// The last of several: the one that ended the execution, if this node did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    failed_run: Option<u64>,
+    failed_run: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_items: Option<u64>,
     outputs: Vec<u64>,

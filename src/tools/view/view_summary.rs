@@ -62,7 +62,7 @@ impl Known {
         let error = summary.error.as_ref().map(Failure::readable);
         let failed = error.and_then(|error| {
             let name = error.node_name?;
-            let run = nodes().find(|node| node.name == name)?.last_failed;
+            let run = nodes().find(|node| node.name == name)?.last_failed.map(u64::from);
             let said = [error.message, error.description].into_iter().flatten().map(|text| text.kept);
             Some(Failed { node: name, run, said: said.collect::<Vec<_>>().join("\n") })
         });

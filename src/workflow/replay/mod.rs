@@ -256,8 +256,8 @@ impl Played {
         self.runs.iter().any(|run| matches!(run.items, PlayedItems::InPart { .. }))
     }
 
-    /// The JSON that the code of the node reads.
-    fn json(&self, name: &str) -> String {
+    /// The JSON that the code of the node reads; `once`: it reads only the first item that it receives.
+    fn json(&self, name: &str, once: bool) -> String {
         let json_of = |(at, run): (usize, &PlayedRun)| match &run.items {
             PlayedItems::Here(items) => {
                 let [before, after] = self.part(at);
@@ -266,7 +266,7 @@ impl Played {
             PlayedItems::InPart { name, size } => json!([name, size]).to_string(),
         };
         let runs: Vec<_> = self.runs.iter().enumerate().map(json_of).collect();
-        format!(r#"{{"name":{},"runs":[{}]}}"#, json!(name), runs.join(","))
+        format!(r#"{{"name":{},"once":{once},"runs":[{}]}}"#, json!(name), runs.join(","))
     }
 
     /// The text before and after the items of a run, in the JSON that describes the run: together they make a part.
@@ -319,11 +319,10 @@ pub fn parts(document: &Document) -> Result<(Parsed, Members), Error> {
 
 /// A node that answers from the recording.
 fn stub(node: &ParsedNode, name: &str, played: &Played) -> Value {
-    let code = stub::code(&played.json(&node.name), played.has_parts());
+    let code = stub::code(&played.json(&node.name, node.executes_once()), played.has_parts());
     let id = if name == node.name { parsed_member(node, "id") } else { json!(format!("recorded {}", node.name)) };
-    // n8n then gives it the first item alone, as it gave the node.
     json!({"id": id, "name": name, "type": "n8n-nodes-base.code", "typeVersion": 2, "position": position(node),
-           "executeOnce": node.executes_once(), "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})
+           "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})
 }
 
 /// Sends each item to the output where it went.

@@ -6,7 +6,7 @@
 use crate::workflow::expression::quoted;
 
 /// The code before the recording.
-const HEAD: &str = "const { name, runs } = JSON.parse(";
+const HEAD: &str = "const { name, once, runs } = JSON.parse(";
 
 /// The code after a recording that holds all runs. `in` are the hashes of the items that a run received, `null` for a trigger; `out` are
 /// the items that it returned, of all its outputs; `error` is the message with which it failed.
