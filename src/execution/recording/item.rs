@@ -69,8 +69,10 @@ fn raw<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de 
     <&RawValue>::deserialize(deserializer).map(|raw| Some(raw.get()))
 }
 
-/// The beginning of an item that only reports an error, and of values that are none.
+/// The beginning of an item that only reports an error.
 const ERROR: &str = r#"{"error":"#;
+
+/// What this member holds where nothing failed.
 const NO_ERROR: [&str; 6] = ["null", "false", r#""""#, "0", "[]", "{}"];
 
 /// The hashes of an item, given its text; `keep` receives the parts of it that a copy can return.
@@ -100,8 +102,7 @@ impl ItemHashes {
     fn note(&mut self, name: &str, text: &str) {
         match name {
             "json" => {
-                self.is_error |=
-                    text.strip_prefix(ERROR).is_some_and(|value| !NO_ERROR.iter().any(|no| value.starts_with(no)));
+                self.is_error |= reports_error(text);
                 self.has_content |= text != "{}";
             }
             "pairedItem" => self.pairing = chained(0, text),
@@ -112,6 +113,12 @@ impl ItemHashes {
             _ => self.is_error = true,
         }
     }
+}
+
+/// Whether an item's `json` only reports an error.
+fn reports_error(json: &str) -> bool {
+    let is = |value: &str, no: &str| value.strip_prefix(no).is_some_and(|rest| rest.starts_with([',', '}']));
+    json.strip_prefix(ERROR).is_some_and(|value| !NO_ERROR.iter().any(|no| is(value, no)))
 }
 
 fn files(binary: &str) -> u64 {
@@ -237,6 +244,21 @@ mod tests {
             assert_eq!(stream(&mut Cursor::unpruned(unknown.as_bytes()), &mut Vec::new())?, None, "{unknown}");
         }
         Ok(())
+    }
+
+    #[test]
+    fn an_empty_error_is_none() {
+        for (json, is_error) in [
+            (r#"{"error":"no"}"#, true),
+            (r#"{"error":0.5,"a":1}"#, true),
+            (r#"{"error":{"message":"no"}}"#, true),
+            (r#"{"error":0,"a":1}"#, false),
+            (r#"{"error":null}"#, false),
+            (r#"{"error":""}"#, false),
+            (r#"{"a":1,"error":"no"}"#, false),
+        ] {
+            assert_eq!(reports_error(json), is_error, "{json}");
+        }
     }
 
     #[test]

@@ -207,6 +207,13 @@ impl Recording {
         Some(self.inputs(run).flat_map(|output| &output.hashes).copied().collect())
     }
 
+    /// The hashes of the items that a run read; `once`: only the first that it received. `None` as above.
+    pub fn read(&self, run: &RecordedRun, once: bool) -> Option<Vec<u64>> {
+        let mut items = self.received(run)?;
+        items.truncate(if once { 1 } else { usize::MAX });
+        Some(items)
+    }
+
     /// The nodes that ran without having received anything: the triggers.
     pub fn triggers(&self) -> impl Iterator<Item = &str> {
         let is_trigger =

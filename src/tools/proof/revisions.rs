@@ -1,9 +1,7 @@
 //! The workflow that ran, and the one to be proven.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
-
-use indexmap::IndexMap;
+use std::collections::HashSet;
 
 use crate::execution::recording::{Recording, RecordingProjection};
 use crate::n8n::{ExecutionRequest, Progress};
@@ -27,6 +25,8 @@ pub(super) struct Revisions {
     pub now: Revision,
     /// The nodes of `now` that are new, changed or connected differently, and the nodes of `ran` that are gone.
     pub changed: Vec<String>,
+    /// The nodes that have another name now: their names then and now.
+    renamed: Vec<(String, String)>,
     /// The settings of the workflow that differ, among those that change what nodes output.
     pub changed_settings: Vec<&'static str>,
     /// Whether the one that ran is only known as the execution has it, with every default filled in.
@@ -81,6 +81,34 @@ impl Revision {
             }
         }
         after
+    }
+
+    /// The nodes that run before the target of a connection, the one at this index, after the same output: n8n runs them by their
+    /// positions from the top with `executionOrder` v1, otherwise in the order of the connections
+    /// (`packages/core/src/execution-engine/workflow-execute.ts`).
+    fn before(&self, at: usize, one: &Connection) -> Vec<&str> {
+        let is_by_position = setting(&self.settings, "executionOrder") == Some(r#""v1""#);
+        let place = |name: &str| {
+            let position = self.node(name).filter(|_| is_by_position).and_then(|node| node.member("position"));
+            let position = position.unwrap_or_default();
+            let axis = |axis: usize| position[axis].as_f64().unwrap_or(0.0);
+            (axis(1), axis(0))
+        };
+        let is_beside = |other: &Connection| {
+            other.source == one.source
+                && other.output.kind == "main"
+                && one.output.kind == "main"
+                && other.output.index == one.output.index
+        };
+        let beside = self.workflow.connections.iter().enumerate().filter(|(_, other)| is_beside(other));
+        let turn = |(at, other): (usize, &'_ Connection)| (place(&other.target), at);
+        let own = turn((at, one));
+        let mut before: Vec<_> = beside
+            .map(|(at, other)| (turn((at, other)), other.target.as_str()))
+            .filter(|(turn, _)| *turn < own)
+            .collect();
+        before.sort_by(|(turn, _), (other, _)| turn.partial_cmp(other).unwrap_or(Ordering::Equal));
+        before.into_iter().map(|(_, name)| name).collect()
     }
 
     /// The nodes among these that can reach outside.
@@ -186,10 +214,10 @@ impl Revisions {
             // n8n keeps settings that it is not sent.
             now.settings = ran.settings.clone().into_iter().chain(now.settings).collect();
         }
-        let changed = changed(&now, &ran);
+        let (changed, renamed) = (changed(&now, &ran), renamed(&now.workflow, &ran.workflow));
         let differs = |name: &&str| setting(&now.settings, name) != setting(&ran.settings, name);
         let changed_settings = KEPT_SETTINGS.into_iter().filter(differs).collect();
-        Ok(Self { ran, now, changed, changed_settings, is_snapshot, workflow_id, version_id, published, kind })
+        Ok(Self { ran, now, changed, renamed, changed_settings, is_snapshot, workflow_id, version_id, published, kind })
     }
 
     /// The draft, or a version, in n8n.
@@ -238,8 +266,7 @@ impl Revisions {
         let wires: HashSet<_> =
             subs.iter().map(|one| wire(self.name_then(&one.source), self.name_then(&one.target), one)).collect();
         let wires_then = subs_then.iter().map(|one| wire(Some(&one.source), Some(&one.target), one)).collect();
-        let names = self.ran.workflow.nodes.iter().filter_map(|node| Some((&*node.name, self.name_now(&node.name)?)));
-        let renamed: Vec<_> = names.filter(|(then, now)| then != now).collect();
+        let renamed: Vec<_> = self.renamed.iter().map(|(then, now)| (then.as_str(), now.as_str())).collect();
         let is_other = |name: &str| {
             let both = (self.now.node(name), self.name_then(name).and_then(|name| self.ran.node(name)));
             matches!(both, (Some(node), Some(old)) if !does_the_same(node, old, &renamed) || !goes_on_the_same(node, old))
@@ -304,53 +331,27 @@ fn unusable(error: &workflow::Error) -> Error {
 
 /// The nodes that have changed.
 fn changed(now: &Revision, then: &Revision) -> Vec<String> {
-    let (turns, turns_then) = (turns(now, &then.workflow), turns(then, &then.workflow));
-    let (now, then) = (&now.workflow, &then.workflow);
+    let (nodes, nodes_then) = (&now.workflow.nodes, &then.workflow.nodes);
     let is_node = |node: &&ParsedNode| !node.is(NOTE);
-    let is_changed = |node: &&ParsedNode| match same_node(&then.nodes, node, &now.nodes) {
+    let is_changed = |node: &&ParsedNode| match same_node(nodes_then, node, nodes) {
         Some(old) => {
             old.name != node.name
                 || !does_the_same(node, old, &[])
                 || !goes_on_the_same(node, old)
-                || feeds(now, node, then) != feeds(then, old, then)
-                || turns.get(&old.name) != turns_then.get(&old.name)
+                || feeds(now, node, &then.workflow) != feeds(then, old, &then.workflow)
         }
         None => true,
     };
-    let mut names: Vec<_> = now.nodes.iter().filter(is_node).filter(is_changed).map(|node| node.name.clone()).collect();
-    let gone = then.nodes.iter().filter(is_node).filter(|node| same_node(&now.nodes, node, &then.nodes).is_none());
+    let mut names: Vec<_> = nodes.iter().filter(is_node).filter(is_changed).map(|node| node.name.clone()).collect();
+    let gone = nodes_then.iter().filter(is_node).filter(|node| same_node(nodes, node, nodes_then).is_none());
     names.extend(gone.map(|node| node.name.clone()));
     names
 }
 
-/// Which nodes of the same branching come before each node, under the names that they had: by their connections, or by their
-/// positions from the top (n8n's `executionOrder` v1, `packages/core/src/execution-engine/workflow-execute.ts`).
-fn turns(revision: &Revision, then: &Parsed) -> HashMap<String, HashSet<(String, usize, Vec<String>)>> {
-    let workflow = &revision.workflow;
-    let is_by_position = setting(&revision.settings, "executionOrder") == Some(r#""v1""#);
-    let place = |name: &str| {
-        let node = workflow.nodes.iter().find(|node| node.name == name);
-        let at = node.and_then(|node| node.member("position")).unwrap_or_default();
-        let at = |axis: usize| at[axis].as_f64().unwrap_or(0.0);
-        (at(1), at(0))
-    };
-    let name_then = |name: &str| name_then(workflow, name, then).unwrap_or_else(|| name.to_owned());
-    let mut branchings: IndexMap<(&str, usize), Vec<&str>> = IndexMap::new();
-    for one in workflow.connections.iter().filter(|one| one.output.kind == "main") {
-        branchings.entry((&one.source, one.output.index)).or_default().push(&one.target);
-    }
-    let mut turns: HashMap<String, HashSet<_>> = HashMap::new();
-    for ((source, output), mut targets) in branchings {
-        if is_by_position {
-            targets.sort_by(|one, other| place(one).partial_cmp(&place(other)).unwrap_or(Ordering::Equal));
-        }
-        let targets: Vec<_> = targets.into_iter().map(name_then).collect();
-        for (at, target) in targets.iter().enumerate() {
-            let before = targets[..at].to_vec();
-            turns.entry(target.clone()).or_default().insert((name_then(source), output, before));
-        }
-    }
-    turns
+/// The names then and now of the nodes that have another one.
+fn renamed(now: &Parsed, then: &Parsed) -> Vec<(String, String)> {
+    let names = now.nodes.iter().filter_map(|node| Some((same_node(&then.nodes, node, &now.nodes)?, node)));
+    names.filter(|(old, node)| old.name != node.name).map(|(old, node)| (old.name.clone(), node.name.clone())).collect()
 }
 
 /// What the other revision called a node.
@@ -359,11 +360,19 @@ fn name_then(workflow: &Parsed, name: &str, then: &Parsed) -> Option<String> {
     same_node(&then.nodes, node, &workflow.nodes).map(|node| node.name.clone())
 }
 
-/// What feeds a node, under the names that the nodes had.
-fn feeds(workflow: &Parsed, node: &ParsedNode, then: &Parsed) -> HashSet<(Option<String>, String, usize, usize)> {
+/// What feeds a node: the output, the input, and the nodes that run before it after this output; under the names that the nodes had.
+type Feed = (Option<String>, String, usize, usize, Vec<Option<String>>);
+
+/// What feeds a node.
+fn feeds(revision: &Revision, node: &ParsedNode, then: &Parsed) -> HashSet<Feed> {
+    let workflow = &revision.workflow;
     let name_then = |name: &str| name_then(workflow, name, then);
-    let into = workflow.connections.iter().filter(|one| one.target == node.name);
-    into.map(|one| (name_then(&one.source), one.output.kind.clone(), one.output.index, one.input.index)).collect()
+    let into = workflow.connections.iter().enumerate().filter(|(_, one)| one.target == node.name);
+    let feed = |(at, one): (usize, &Connection)| {
+        let before = revision.before(at, one).into_iter().map(name_then).collect();
+        (name_then(&one.source), one.output.kind.clone(), one.output.index, one.input.index, before)
+    };
+    into.map(feed).collect()
 }
 
 /// A setting; n8n writes the default, or leaves it out.

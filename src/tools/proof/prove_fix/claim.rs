@@ -9,7 +9,6 @@ use crate::tools::proof::differences::Difference;
 use crate::tools::proof::recorded::{MESSAGE_CHARS, NAMES};
 use crate::tools::proof::revisions::{Kind, Revisions};
 use crate::units::counted;
-use crate::workflow::replay::NOT_RECORDED;
 
 /// The sentence for the agent to repeat.
 pub(super) fn claim(locale: Locale, recording: &Recording, revisions: &Revisions, facts: &Facts) -> String {
@@ -243,13 +242,12 @@ impl Words<'_> {
         changed.map(|good| format!("{} ({})", good.id, list(&good.differs))).collect::<Vec<_>>().join("; ")
     }
 
-    /// The nodes that received a request which was not recorded, or which may not be the recorded one.
+    /// The nodes for whose requests there is no recorded answer.
     fn asked(&self) -> String {
-        match &self.facts.fails_now {
-            Some((node, message)) if message.contains(NOT_RECORDED) => node.clone(),
-            _ if !self.facts.other_requests.is_empty() => list(&self.facts.other_requests),
-            Some((node, _)) => node.clone(),
-            None => list(&self.facts.ran_new),
+        match (self.facts.unanswered.as_slice(), &self.facts.fails_now) {
+            ([], Some((node, _))) => node.clone(),
+            ([], None) => list(&self.facts.ran_new),
+            (unanswered, _) => list(unanswered),
         }
     }
 

@@ -24,7 +24,7 @@ use std::time::Duration;
 use self::copies::{CopyRunner, Differing, Looks};
 use self::expectation::Expectation;
 use self::not_proven::{depend_on_more, of_asking_good, of_changing_good, of_left};
-use self::other_requests::other_requests;
+use self::other_requests::unanswered;
 use self::played::Carried;
 use self::verdict::{Facts, Verdict, judge};
 use crate::blocking::blocking;
@@ -41,7 +41,7 @@ use crate::tools::proof::differences::{Difference, value_of};
 use crate::tools::proof::recorded::{failure, record};
 use crate::tools::proof::revisions::{CopiedRun, Revisions};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::replay::{Copy, NOT_RECORDED};
+use crate::workflow::replay::{Copy, kept};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -288,14 +288,13 @@ fn comparable(
     id: &str,
     uncompared: &mut Vec<String>,
 ) -> Option<Vec<String>> {
-    let asks = failure(changed).filter(|(_, message)| message.contains(NOT_RECORDED)).map(|(node, _)| vec![node]);
-    let asks = asks.unwrap_or_else(|| other_requests(case, changed, &differs));
+    let asks = unanswered(case, changed, &differs);
     if !asks.is_empty() {
         uncompared.push(of_asking_good(case.locale, id, &asks));
         return None;
     }
-    let depends: Vec<_> = depend_on_more(case, changed, &differs);
-    let after: HashSet<_> = depends.iter().flat_map(|name| case.revisions.now.after(name)).collect();
+    let after: HashSet<_> =
+        depend_on_more(case, changed, &differs).into_iter().flat_map(|name| case.revisions.now.after(name)).collect();
     let depends_then = |one: &Difference| case.revisions.name_now(&one.name).is_some_and(|name| after.contains(name));
     let (left_out, differs): (Vec<_>, Vec<_>) = differs.into_iter().partition(depends_then);
     if !left_out.is_empty() {
@@ -314,18 +313,12 @@ struct Good {
 
 /// Refuses an expectation of a node that does not exist: nothing would ever be in its items.
 fn check_expected(expected: &[Expectation], revisions: &Revisions) -> Result<(), Error> {
-    match expected.iter().find(|one| revisions.now.node(&one.node_name).is_none()) {
-        None => Ok(()),
-        Some(one) => {
-            let names: Vec<_> = revisions.names_in_copy().into_iter().map(str::to_owned).collect();
-            let nearest = nearest("Nodes", &one.node_name, &names);
-            let wanted = quoted_name(&one.node_name, CUT_NAME_CHARS);
-            Err(Error::argument(
-                "expect",
-                format!("names a node that the workflow does not have: {wanted}. {nearest}."),
-            ))
-        }
-    }
+    let is_missing = |one: &&Expectation| revisions.now.node(&one.node_name).is_none();
+    let Some(missing) = expected.iter().find(is_missing) else { return Ok(()) };
+    let names: Vec<_> = kept(&revisions.now.workflow).map(|node| node.name.clone()).collect();
+    let nearest = nearest("Nodes", &missing.node_name, &names);
+    let wanted = quoted_name(&missing.node_name, CUT_NAME_CHARS);
+    Err(Error::argument("expect", format!("names a node that the workflow does not have: {wanted}. {nearest}.")))
 }
 
 /// Refuses a recording that cannot be replayed.

@@ -1,7 +1,7 @@
 //! What a verdict does not cover, in sentences.
 
 use super::Case;
-use super::other_requests::{received, receiving};
+use super::other_requests::{Answered, answered};
 use crate::execution::recording::{RecordedNode, Recording};
 use crate::toolkit::Locale;
 use crate::tools::proof::differences::Difference;
@@ -118,21 +118,16 @@ pub(super) fn of_left(locale: Locale, left: &[String]) -> Option<String> {
 }
 
 /// The nodes that were answered from the recording, with other input than recorded.
-fn with_other_input<'a>(case: &Case<'a>, now: &Recording) -> Vec<&'a str> {
-    let Case { recording, revisions, played, .. } = *case;
+fn with_other_input<'a>(case: &Case<'a>, now: &'a Recording) -> Vec<&'a str> {
     let sorted = |mut runs: Vec<Option<Vec<u64>>>| {
         runs.iter_mut().flatten().for_each(|items| items.sort_unstable());
         runs
     };
-    let has_other_input = |(name, node): &(&String, &RecordedNode)| {
-        let parsed = revisions.name_now(name).and_then(|name| revisions.now.node(name));
-        let again = parsed.and_then(|parsed| Some((parsed, receiving(now, parsed)?)));
-        let is_fed = node.runs.first().is_some_and(|run| !run.sources.is_empty());
-        again.filter(|_| is_fed && played.contains(*name)).is_some_and(|(parsed, again)| {
-            sorted(received(recording, node, parsed)) != sorted(received(now, again, parsed))
-        })
+    let has_other_input = |one: &Answered<'_>| {
+        let [before, after] = one.items(case.recording, now).map(sorted);
+        before != after
     };
-    recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect()
+    answered(case, now).filter(has_other_input).map(|one| one.name).collect()
 }
 
 /// The nodes that behaved differently in a copy, and whose items have characters that n8n may have replaced.

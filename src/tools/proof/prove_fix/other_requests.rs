@@ -2,12 +2,13 @@
 //! for can rest on more than that: on nodes that it names, on the order of its items, on their files, on the time zone.
 
 use super::Case;
-use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
+use crate::execution::recording::{RecordedNode, Recording};
 use crate::tools::proof::differences::Difference;
+use crate::tools::proof::recorded::failure;
 use crate::tools::proof::revisions::Revisions;
 use crate::workflow::expression::scan;
 use crate::workflow::parsed::ParsedNode;
-use crate::workflow::replay::receiving_name;
+use crate::workflow::replay::{NOT_RECORDED, receiving_name};
 
 /// The words of code that reads other items than the current one, or counts them.
 const OF_ALL_ITEMS: [&str; 8] =
@@ -16,40 +17,58 @@ const OF_ALL_ITEMS: [&str; 8] =
 /// The words of code in which a time zone matters.
 const OF_TIME: [&str; 7] = ["Date", "date", "$now", "$today", "toFormat", "toLocale", "toISO"];
 
-/// The nodes that answered from the recording in the changed copy, and would perhaps ask for something else; `differs` are the nodes
-/// that returned something else there.
-pub(super) fn other_requests(case: &Case<'_>, now: &Recording, differs: &[Difference]) -> Vec<String> {
+/// The nodes for whose requests there is no recorded answer: the one that stopped the changed copy because of that, or else those that
+/// would perhaps ask for something else; `differs` are the nodes that returned something else in it.
+pub(super) fn unanswered(case: &Case<'_>, now: &Recording, differs: &[Difference]) -> Vec<String> {
+    match failure(now).filter(|(_, message)| message.contains(NOT_RECORDED)) {
+        Some((node, _)) => vec![node],
+        None => {
+            answered(case, now).filter(|one| one.is_other(case, now, differs)).map(|one| one.name.to_owned()).collect()
+        }
+    }
+}
+
+/// A node that received items, and answered from the recording in the changed copy.
+pub(super) struct Answered<'a> {
+    /// What the execution called it.
+    pub name: &'a str,
+    node: &'a ParsedNode,
+    then: &'a RecordedNode,
+    /// The node of the copy that received its items.
+    again: &'a RecordedNode,
+}
+
+/// The nodes that received items, and answered from the recording in the changed copy.
+pub(super) fn answered<'a>(case: &Case<'a>, now: &'a Recording) -> impl Iterator<Item = Answered<'a>> {
     let Case { recording, revisions, played, .. } = *case;
-    let is_other = |(name, then): &(&String, &RecordedNode)| {
-        let node = revisions.name_now(name).and_then(|name| revisions.now.node(name));
-        let again = node.and_then(|node| Some((node, receiving(now, node)?)));
-        let is_fed = then.runs.first().is_some_and(|run| !run.sources.is_empty());
-        let Some((node, again)) = again.filter(|_| is_fed && played.contains(*name)) else { return false };
-        let (before, after) = (received(recording, then, node), received(now, again, node));
-        let has_other_files = before == after && files(recording, then) != files(now, again);
-        let rests_on_all = || returns_for_all(node) || mentions(node, revisions, &OF_ALL_ITEMS);
+    let is_fed = |node: &RecordedNode| node.runs.first().is_some_and(|run| !run.sources.is_empty());
+    let nodes = recording.nodes.iter().filter(move |(name, then)| played.contains(*name) && is_fed(then));
+    nodes.filter_map(move |(name, then)| {
+        let node = revisions.now.node(revisions.name_now(name)?)?;
+        let again = now.nodes.get(&receiving_name(&node.name)).or_else(|| now.nodes.get(&node.name))?;
+        Some(Answered { name, node, then, again })
+    })
+}
+
+impl Answered<'_> {
+    /// The hashes of the items that each of its runs read: recorded, and now.
+    pub(super) fn items(&self, then: &Recording, now: &Recording) -> [Vec<Option<Vec<u64>>>; 2] {
+        let once = self.node.executes_once();
+        [(then, self.then), (now, self.again)]
+            .map(|(recording, node)| node.runs.iter().map(|run| recording.read(run, once)).collect())
+    }
+
+    /// Whether it would perhaps ask for something else.
+    fn is_other(&self, case: &Case<'_>, now: &Recording, differs: &[Difference]) -> bool {
+        let Case { recording, revisions, .. } = *case;
+        let [before, after] = self.items(recording, now);
+        let has_other_files = before == after && files(recording, self.then) != files(now, self.again);
+        let rests_on_all = || returns_for_all(self.node) || mentions(self.node, revisions, &OF_ALL_ITEMS);
         has_other_files
-            || names_another(node, revisions, differs)
+            || names_another(self.node, revisions, differs)
             || (before != after && rests_on_all())
-            || (revisions.changed_settings.contains(&"timezone") && mentions(node, revisions, &OF_TIME))
-    };
-    recording.nodes.iter().filter(is_other).map(|(name, _)| name.clone()).collect()
-}
-
-/// The node of a copy that received the items of a node.
-pub(super) fn receiving<'a>(copy: &'a Recording, node: &ParsedNode) -> Option<&'a RecordedNode> {
-    copy.nodes.get(&receiving_name(&node.name)).or_else(|| copy.nodes.get(&node.name))
-}
-
-/// The hashes of the items that each run of a node received, as far as the node reads them.
-pub(super) fn received(recording: &Recording, node: &RecordedNode, parsed: &ParsedNode) -> Vec<Option<Vec<u64>>> {
-    let most = if parsed.executes_once() { 1 } else { usize::MAX };
-    let of_run = |run: &RecordedRun| {
-        let mut items = recording.received(run)?;
-        items.truncate(most);
-        Some(items)
-    };
-    node.runs.iter().map(of_run).collect()
+            || (revisions.changed_settings.contains(&"timezone") && mentions(self.node, revisions, &OF_TIME))
+    }
 }
 
 fn files(recording: &Recording, node: &RecordedNode) -> Vec<Vec<u64>> {

@@ -54,8 +54,8 @@ impl Carried {
         let is_large = runs.map(|run| run.items.end - run.items.start).sum::<u64>() > ITEMS_IN_MEMORY as u64;
         let mut packed = Spool::new(PACKED_IN_MEMORY, None);
         for (at, (name, node)) in recording.nodes.iter().enumerate().filter(|(_, (name, _))| names.contains(*name)) {
-            let most = if is_once(name) { 1 } else { usize::MAX };
-            let mut played = Played { runs: node.runs.iter().map(|run| played_run(recording, run, most)).collect() };
+            let once = is_once(name);
+            let mut played = Played { runs: node.runs.iter().map(|run| played_run(recording, run, once)).collect() };
             for (number, run) in node.runs.iter().enumerate() {
                 played.runs[number].items = match is_large {
                     true => {
@@ -105,14 +105,12 @@ fn pack([before, after]: &[String; 2], items: &mut Spool, run: &Range<u64>, pack
     Ok(before.len() as u64 + (run.end - run.start) + after.len() as u64)
 }
 
-/// A run, without its items; it reads at most this many of those that it received.
-fn played_run(recording: &Recording, run: &RecordedRun, most: usize) -> PlayedRun {
+/// A run, without its items; `once`: it read only the first of those that it received.
+fn played_run(recording: &Recording, run: &RecordedRun, once: bool) -> PlayedRun {
     let outputs: Vec<usize> = run.outputs.iter().map(|output| output.hashes.len()).collect();
     // A run that continued after its error answers with the items that stand for it.
     let error = run.error.clone().filter(|_| run.failed && outputs.iter().all(|items| *items == 0));
-    let mut received = recording.received(run);
-    received.iter_mut().for_each(|items| items.truncate(most));
-    PlayedRun { received, outputs, error, ..PlayedRun::default() }
+    PlayedRun { received: recording.read(run, once), outputs, error, ..PlayedRun::default() }
 }
 
 fn text(items: &mut Spool, run: &RecordedRun) -> io::Result<String> {

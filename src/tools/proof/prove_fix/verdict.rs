@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::copies::Replayed;
 use super::expectation::Expectation;
 use super::not_proven::{not_proven, of_base};
-use super::other_requests::other_requests;
+use super::other_requests::unanswered;
 use super::{Case, Good, shown_id};
 use crate::execution::recording::{RecordedNode, RecordedOutput, Recording};
 use crate::toolkit::Locale;
@@ -13,7 +13,7 @@ use crate::tools::proof::differences::{Difference, Pair};
 use crate::tools::proof::recorded::{alike, failure};
 use crate::tools::proof::revisions::Revisions;
 use crate::workflow::parsed::ParsedNode;
-use crate::workflow::replay::{NOT_RECORDED, goes_on_after_errors, hides_errors, original_name};
+use crate::workflow::replay::{goes_on_after_errors, hides_errors, original_name};
 
 /// The verdict. Only [`Fixed`](Self::Fixed) claims that something is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +98,8 @@ pub(super) struct Facts {
     pub ran_new: Vec<String>,
     /// The nodes that returned something else, or ended in another way.
     pub differs: Vec<Difference>,
-    /// The nodes that answered from the recording, but would perhaps ask for something else.
-    pub other_requests: Vec<String>,
+    /// The nodes for whose requests there is no recorded answer.
+    pub unanswered: Vec<String>,
     /// How many returned the same.
     pub same: usize,
     /// What was expected, and how often it occurred: recorded, and now.
@@ -138,7 +138,7 @@ impl Facts {
             passed: None,
             ran_new: Vec::new(),
             differs: Vec::new(),
-            other_requests: Vec::new(),
+            unanswered: Vec::new(),
             same: 0,
             expected: Vec::new(),
             good: Vec::new(),
@@ -171,12 +171,12 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
     let is_new = |name: &&str| revisions.name_then(name).is_none_or(|then| !recording.nodes.contains_key(then));
     let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
     let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
-    let other_requests = if revisions.is_original() { Vec::new() } else { other_requests(case, now, &differs) };
+    let unanswered = if revisions.is_original() { Vec::new() } else { unanswered(case, now, &differs) };
     let reproduced = (differs.is_empty() || !revisions.is_original()) && reproduces(case, control);
     let verdict = match reproduced {
         false => Verdict::NotReproduced,
         true if revisions.is_original() => Verdict::Reproduced,
-        true if !other_requests.is_empty() => Verdict::NeedsOutside,
+        true if !unanswered.is_empty() => Verdict::NeedsOutside,
         true => verdict(case, changed, &ran_new, &differs),
     };
     let kept = revisions.names_in_control();
@@ -195,7 +195,7 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
         same: compared.saturating_sub(differs.len()),
         not_proven: not_proven(case, &differences_of_control(&control.recording, case), now, &differs),
         differs,
-        other_requests,
+        unanswered,
         expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
         recorded,
         failed,
@@ -214,14 +214,13 @@ fn reproduces(case: &Case<'_>, control: &Replayed) -> bool {
     fails_again && control.hits == case.recorded
 }
 
-/// The verdict where the control did the same again.
+/// The verdict where the control did the same again, and every request has its recorded answer.
 fn verdict(case: &Case<'_>, changed: &Replayed, ran_new: &[String], differs: &[Difference]) -> Verdict {
     let Case { recording, revisions, .. } = *case;
     let fails_now = failure(&changed.recording);
-    let asks_outside = fails_now.as_ref().is_some_and(|(_, message)| message.contains(NOT_RECORDED));
     // A node that is new and would reach outside was not run.
     let untested = revisions.new_and_played();
-    if asks_outside || ran_new.iter().any(|name| untested.contains(name.as_str())) {
+    if ran_new.iter().any(|name| untested.contains(name.as_str())) {
         return Verdict::NeedsOutside;
     }
     let fixed = if untested.is_empty() { Verdict::Fixed } else { Verdict::NotTested };
