@@ -28,9 +28,9 @@ impl Locks {
         self.lock_with(name, file_name(name)).await
     }
 
-    /// Acquires the lock of the proofs in the n8n at this address. It has a file of its own, since it is held for long.
+    /// Acquires the lock of the proofs in the n8n at this address.
     pub(super) async fn lock_proofs(&self, address: &str) -> Result<Lock, Error> {
-        self.lock_with(address, format!("proofs-{}", file_name(address))).await
+        self.lock_with(address, proofs_file_name(address)).await
     }
 
     async fn lock_with(&self, name: &str, file: String) -> Result<Lock, Error> {
@@ -57,12 +57,24 @@ fn file_name(name: &str) -> String {
     format!("{:02x}", stable_hash(name) % 256)
 }
 
+/// The name of the lock file of the proofs in an n8n. They share it with nothing, since a proof takes long.
+fn proofs_file_name(address: &str) -> String {
+    format!("proofs-{:016x}", stable_hash(address))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::file_name;
+    use super::{file_name, proofs_file_name};
 
     #[test]
     fn every_build_locks_the_same_file() {
         assert_eq!(["", "1", "workflow 1", "é"].map(file_name), ["d9", "10", "88", "5c"]);
+    }
+
+    #[test]
+    fn proofs_in_two_n8n_do_not_wait_for_each_other() {
+        let addresses: Vec<_> = (0..1000).map(|port| format!("http://127.0.0.1:{port}/api/v1")).collect();
+        let files: std::collections::HashSet<_> = addresses.iter().map(|address| proofs_file_name(address)).collect();
+        assert_eq!(files.len(), addresses.len());
     }
 }

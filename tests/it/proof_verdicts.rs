@@ -536,6 +536,27 @@ fn what_is_not_proven_is_said() {
     assert_eq!(not_proven(&data), ["The unchanged workflow did not do the same again at: Mark."], "{data}");
 }
 
+/// A filter may have dropped what the node failed at, and a loop that ends earlier never comes to it.
+#[test]
+fn a_failed_node_that_now_receives_fewer_items_is_named() {
+    let recorded =
+        || execution(vec![hook(), (code("Price"), Returned(items(&[1, 2, 3]))), (code("Use"), Failed("no [line 1]"))]);
+    let proven = |now: &[i32]| {
+        let play = plays(vec![("Price", Returned(items(now))), ("Use", Returned(items(&[4])))]);
+        prove(recorded(), play, &|workflow| fix(workflow, "Price"))
+    };
+    for (now, said) in [
+        (&[1][..], json!(["Use received 1 item instead of 3: what it failed at may not have reached it."])),
+        (&[1, 2][..], json!(["Use received 2 items instead of 3: what it failed at may not have reached it."])),
+        (&[1, 2, 9][..], Value::Null),
+        (&[1, 2, 3, 4][..], Value::Null),
+    ] {
+        let data = proven(now);
+        assert_eq!(data["verdict"], "fixed", "{data}");
+        assert_eq!(data["notProven"], said, "{data}");
+    }
+}
+
 /// A name that only nodes of copies have, and a query that could reach outside, are refused before anything is created.
 #[test]
 fn what_a_copy_cannot_have_is_refused() {

@@ -6,6 +6,7 @@ use crate::execution::recording::{RecordedNode, Recording};
 use crate::toolkit::Locale;
 use crate::tools::proof::differences::Difference;
 use crate::tools::proof::revisions::Revisions;
+use crate::units::counted;
 use crate::workflow::parsed::ParsedNode;
 use crate::workflow::replay::{DATE_TIME, depends_on_more_than_items, runs_for_real};
 
@@ -81,6 +82,19 @@ pub(super) fn of_base(locale: Locale, revisions: &Revisions) -> Option<String> {
             "n8n does not have the version that ran, so parameters that were removed from nodes since then may not count as changes.",
         )
         .to_owned()
+    })
+}
+
+/// The node that had failed received fewer items, as after a filter, or in a loop that ends earlier.
+pub(super) fn of_fewer_items(locale: Locale, node: &str, then: u64, now: u64) -> Option<String> {
+    (now < then).then(|| {
+        locale.choose(
+            format!("{node} が受け取ったアイテムは {then} 件から {now} 件に減りました。失敗の原因となったアイテムが含まれていない可能性があります。"),
+            format!(
+                "{node} received {} instead of {then}: what it failed at may not have reached it.",
+                counted(now, "item", "items")
+            ),
+        )
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::copies::Replayed;
 use super::expectation::Expectation;
-use super::not_proven::{not_proven, of_base};
+use super::not_proven::{not_proven, of_base, of_fewer_items};
 use super::other_requests::unanswered;
 use super::{Case, Good, shown_id};
 use crate::execution::recording::{RecordedNode, RecordedOutput, Recording};
@@ -186,14 +186,21 @@ pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Rep
     recorded.sort();
     let failed = failure(recording);
     let counts = case.recorded.iter().zip(&changed.hits).map(|(then, now)| [*then, *now]);
+    let node = failed.as_ref().and_then(|(name, _)| node_facts(revisions.now.node(revisions.name_now(name)?)?, now));
+    let passed = failed.as_ref().map(|(name, _)| at_failed_node(case, now, name) == Verdict::Fixed);
+    let mut not_proven = not_proven(case, &differences_of_control(&control.recording, case), now, &differs);
+    if let (Some(true), Some(node), Some((failed, _))) = (passed, &node, &failed) {
+        let then = recording.nodes.get(failed).map_or(0, |then| items_received(recording, then));
+        not_proven.extend(of_fewer_items(case.locale, &node.name, then, node.items[0]));
+    }
     Facts {
         reproduced: Some(reproduced),
         fails_now: failure(now),
-        node: failed.as_ref().and_then(|(name, _)| node_facts(revisions.now.node(revisions.name_now(name)?)?, now)),
-        passed: failed.as_ref().map(|(name, _)| at_failed_node(case, now, name) == Verdict::Fixed),
+        node,
+        passed,
         ran_new,
         same: compared.saturating_sub(differs.len()),
-        not_proven: not_proven(case, &differences_of_control(&control.recording, case), now, &differs),
+        not_proven,
         differs,
         unanswered,
         expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
@@ -328,6 +335,11 @@ fn filled<'a>(outputs: impl Iterator<Item = &'a RecordedOutput>) -> u64 {
 
 fn node_facts(parsed: &ParsedNode, now: &Recording) -> Option<NodeFacts> {
     let (name, node) = (&parsed.name, now.nodes.get(&parsed.name)?);
-    let received = node.runs.iter().filter_map(|run| now.received(run)).map(|items| items.len() as u64).sum();
-    Some(NodeFacts { name: name.clone(), items: [received, returned(node, Some(parsed))], runs: node.runs.len() })
+    let items = [items_received(now, node), returned(node, Some(parsed))];
+    Some(NodeFacts { name: name.clone(), items, runs: node.runs.len() })
+}
+
+/// How many items a node received in all of its runs.
+fn items_received(recording: &Recording, node: &RecordedNode) -> u64 {
+    node.runs.iter().filter_map(|run| recording.received(run)).map(|items| items.len() as u64).sum()
 }
