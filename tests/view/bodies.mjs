@@ -204,7 +204,7 @@ function agent() {
 }
 
 function many() {
-  const name = (i) => `Step ${i} ${'of many '.repeat(60)}`;
+  const name = (i) => `Step ${i} ${(i % 3 === 1 ? '多数のうちの一つ👩‍👩‍👧' : 'of many ').repeat(60)}`;
   const nodes = Array.from({ length: 1500 }, (_, i) => node(name(i), 'set', [220 * (i % 40), 120 * Math.floor(i / 40)]));
   const edges = nodes.slice(1).map((_, i) => [name(i), 0, name(i + 1)]);
   const error = { name: 'NodeOperationError', message: 'The last step failed' };

@@ -522,6 +522,12 @@ check('many nodes with long names: the first ones and the failed one, and how ma
   await page.goto(`${PAGE}#/${MANY}?view=graph`);
   await ready(page);
   assert.match(await text(page), /500 more nodes of the workflow are not drawn\./);
+  const names = await page.locator('.graph .node').evaluateAll((nodes) => nodes.map((node) => {
+    const [box, name] = ['rect', '.name'].map((part) => node.querySelector(part));
+    return { text: name.textContent, over: name.getBBox().x + name.getBBox().width - box.getBBox().x - box.getBBox().width };
+  }));
+  for (const { text, over } of names) assert.ok(over <= 0 && text.isWellFormed(), `${text}: ${over}`);
+  assert.ok(names.some(({ text }) => /^Step 1 .*…$/.test(text)) && names.some(({ text }) => /^Step 2 of many .*…$/.test(text)), names[1].text);
 });
 
 check('the list: one workflow by its name, and again what is new', '#/', async (page) => {

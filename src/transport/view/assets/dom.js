@@ -88,9 +88,9 @@ export function shown(text) {
   return String(text).replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The first characters of a text, with an ellipsis if it was cut. */
+/** The first characters of a text, with an ellipsis if it was cut; never half of a character. */
 export function clip(text, length) {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
+  return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 /** A value as text. A string that could be taken for another value is in quotes: the text "100" is not the number 100. */

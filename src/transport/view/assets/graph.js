@@ -8,7 +8,8 @@ import { compact, count, number, t } from './words.js';
 
 /** Converts n8n's node position: its square is 96 wide, ours is wider. */
 const SHIFT = (WIDTH - 96) / 2;
-const NAME = 18;
+/** The space on both sides of a node's name. */
+const MARGIN = 14;
 /** The narrowest and widest picture, in units of the workflow. */
 const ZOOM = [300, 60_000];
 /** The scale below which only names are shown, and the one below which no text is. */
@@ -175,7 +176,7 @@ export class Graph {
     const name = shown(nodeName);
     const items = ran ? ran.outputs.reduce((sum, n) => sum + n, 0) : 0;
     const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : this.missing;
-    const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
+    const short = fitting(name);
     const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord(status) : count('items', items)}` : words;
     // What can be read, first, and then what could not: those who speak to their computer say what they read.
     const anchor = svg('a', {
@@ -185,8 +186,8 @@ export class Graph {
     },
       svg('title', {}, `${name.slice(0, 300)}\n${words}`),
       svg('rect', { x, y, width: WIDTH, height: HEIGHT, rx: this.parts.has(nodeName) ? HEIGHT / 2 : 10 }),
-      svg('text', { x: x + 14, y: y + 24, class: 'name' }, short), ' ',
-      svg('text', { x: x + 14, y: y + 43, class: 'small' }, small));
+      svg('text', { x: x + MARGIN, y: y + 24, class: 'name' }, short), ' ',
+      svg('text', { x: x + MARGIN, y: y + 43, class: 'small' }, small));
     this.#links.set(nodeName, anchor);
     return anchor;
   }
@@ -283,4 +284,25 @@ function bounds(places, lowest) {
     width: Math.max(900, Math.max(...xs, 0) + WIDTH + 80 - left),
     height: Math.max(240, Math.max(...ys, lowest - HEIGHT, 0) + HEIGHT + 110 - top),
   };
+}
+
+let ruler = null;
+
+/** As much of a node's name as fits into its box: characters are of very different widths. */
+function fitting(name) {
+  if (!ruler) {
+    ruler = document.createElement('canvas').getContext('2d');
+    ruler.font = `550 13px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  const fits = (text) => ruler.measureText(text).width <= WIDTH - 2 * MARGIN;
+  const start = name.slice(0, WIDTH);
+  if (start === name && fits(name)) return name;
+  const characters = [...new Intl.Segmenter().segment(start)].map(({ segment }) => segment);
+  let [least, most] = [0, characters.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (fits(`${characters.slice(0, middle).join('')}…`)) least = middle;
+    else most = middle - 1;
+  }
+  return `${characters.slice(0, least).join('')}…`;
 }
