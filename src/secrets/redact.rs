@@ -53,6 +53,23 @@ pub fn text(prefix: &mut Prefix) {
     }
 }
 
+/// Whether a parameter of a node holds a secret: by a name on the way to it, by the name next to it, or in its text. `texts` are
+/// the texts of the node, each with its JSON Pointer.
+pub(crate) fn is_in_parameter<'t>(
+    pointer: &str,
+    text: &str,
+    mut texts: impl Iterator<Item = (&'t str, &'t str)>,
+) -> bool {
+    let (around, name) = pointer.rsplit_once('/').unwrap_or_default();
+    let is_its_name = |(other, text): (&str, &str)| {
+        let (place, name) = other.rsplit_once('/').unwrap_or_default();
+        place == around && holds_a_name(name) && is_secret(text)
+    };
+    pointer.split('/').any(is_secret_in_items)
+        || (holds_the_value(name) && texts.any(is_its_name))
+        || matches!(text::hide(text), Cow::Owned(_))
+}
+
 /// Masks `value` in `{name: 'Authorization', value: …}`, also with `key` for `name`.
 fn hide_pair(members: &mut [(String, Excerpt)]) {
     let secret = members.iter().any(|(name, value)| holds_a_name(name) && is_text(value, is_secret));

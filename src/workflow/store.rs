@@ -1,7 +1,7 @@
 //! Writing workflow files: completely or not at all, one writer after another.
 
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::directory::Directory;
@@ -15,6 +15,9 @@ use crate::json::shorten;
 /// The lock file of a folder, on which writers of all processes wait. The system releases the lock when its
 /// process ends.
 const LOCK: &str = ".n8n-lens.lock";
+
+/// The byte order mark, which is not part of the JSON.
+const MARK: &str = "\u{feff}";
 
 /// What may be written and replaced.
 #[derive(Clone, Debug)]
@@ -176,7 +179,8 @@ fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
 /// Replaces a file with a text, or makes a new file of it.
 fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<()> {
     let temporary = format!(".{}.n8n-lens.tmp", name.to_string_lossy());
-    directory.replace(name, text.as_bytes(), &temporary, |temporary| {
+    let mark = if has_mark(directory, name) { MARK } else { "" };
+    directory.replace(name, format!("{mark}{text}").as_bytes(), &temporary, |temporary| {
         // Created anew, so that it cannot be a link to somewhere else.
         let out = directory.create(temporary)?;
         if let Some(permissions) = directory.permissions(name)? {
@@ -187,6 +191,13 @@ fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<(
         }
         Ok(out)
     })
+}
+
+/// Whether a file begins with a byte order mark, as some editors on Windows write it.
+fn has_mark(directory: &Directory, name: &OsStr) -> bool {
+    let mut start = [0; MARK.len()];
+    let read = directory.open_file(name).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == MARK.as_bytes()
 }
 
 fn unwritable(path: &str, error: std::io::Error) -> Error {

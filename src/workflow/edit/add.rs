@@ -176,7 +176,7 @@ struct Output {
     port: PortRef,
 }
 
-/// n8n refuses to rename a node to these, to protect inherited properties (`packages/workflow/src/workflow.ts`).
+/// n8n refuses to rename a node to these in any case, to protect inherited properties (`packages/workflow/src/workflow.ts`).
 const RESTRICTED: [&str; 13] = [
     "hasOwnProperty",
     "isPrototypeOf",
@@ -195,7 +195,7 @@ const RESTRICTED: [&str; 13] = [
 
 /// Checks the name of a new or renamed node.
 pub(super) fn check_name(name: &str) -> Result<(), Error> {
-    if name.trim().is_empty() || RESTRICTED.contains(&name) {
+    if name.trim().is_empty() || RESTRICTED.iter().any(|restricted| restricted.eq_ignore_ascii_case(name)) {
         let name = quoted_name(name, CUT_NAME_CHARS);
         return Err(Error::Edit(format!("{name} is not a name that n8n accepts; pass another")));
     }

@@ -54,6 +54,8 @@ use super::catalogue::NodeType;
 use super::connections::Connections;
 use super::document::Members;
 use super::layout::Layout;
+use super::parsed::NOTE;
+use crate::json::{CUT_NAME_CHARS, quoted_name};
 
 /// Looks a type up in the catalogue.
 pub type NodeTypes<'a> = &'a dyn Fn(&str) -> Option<&'a NodeType>;
@@ -80,6 +82,8 @@ pub struct Editor<'t> {
 struct Head {
     id: Option<String>,
     name: Option<String>,
+    /// Whether it is a sticky note, which no connection or expression means.
+    is_note: bool,
     /// The characters that are escaped in it, once that was asked.
     escaped: OnceCell<AsciiSet>,
 }
@@ -87,7 +91,8 @@ struct Head {
 impl Head {
     fn of(node: &Level<'_>) -> Self {
         let text = |member| node.get(member).and_then(decoded);
-        Self { id: text("id"), name: text("name"), escaped: OnceCell::new() }
+        let is_note = text("type").is_some_and(|node_type: String| node_type == NOTE);
+        Self { id: text("id"), name: text("name"), is_note, escaped: OnceCell::new() }
     }
 }
 
@@ -151,15 +156,46 @@ impl<'t> Editor<'t> {
         Ok(format!("{before}{}{after}", self.top))
     }
 
-    /// The index of the node with this name, or else of the one with this id.
+    /// The index of the node with this name, rather than of a sticky note, or else of the one with this id.
     ///
     /// # Errors
     /// [`Error::NoNode`] if there is neither.
     pub fn find(&self, wanted: &str) -> Result<usize, Error> {
-        let by = |text: fn(&Head) -> &Option<String>| {
-            self.heads.iter().position(|head| text(head).as_deref() == Some(wanted))
+        let named = || (0..self.heads.len()).filter(|at| self.heads[*at].name.as_deref() == Some(wanted));
+        let with_id = || self.heads.iter().position(|head| head.id.as_deref() == Some(wanted));
+        let found = named().find(|at| !self.heads[*at].is_note).or_else(|| named().next());
+        found.or_else(with_id).ok_or_else(|| self.no_node(wanted))
+    }
+
+    /// The same for an edit of a node itself, which must be the only one with its name.
+    fn find_only(&self, wanted: &str) -> Result<usize, Error> {
+        let at = self.find(wanted)?;
+        if self.heads[at].name.as_deref() != Some(wanted) || !self.has_namesake(at) {
+            return Ok(at);
+        }
+        let named = self.heads.iter().filter(|head| head.name.as_deref() == Some(wanted) && !head.is_note);
+        let ids: Vec<_> = named.map(|head| head.id.as_deref().unwrap_or("none")).collect();
+        Err(Error::Edit(format!(
+            "{} nodes are called {}; name one by its id: {}",
+            ids.len(),
+            quoted_name(wanted, CUT_NAME_CHARS),
+            ids.join(", ")
+        )))
+    }
+
+    /// Whether another node, not a sticky note, has the name of this one: connections, pinned data and expressions mean that one.
+    fn has_namesake(&self, at: usize) -> bool {
+        let is_other = |(other, head): (usize, &Head)| {
+            other != at && !head.is_note && head.name.is_some() && head.name == self.heads[at].name
         };
-        by(|head| &head.name).or_else(|| by(|head| &head.id)).ok_or_else(|| self.no_node(wanted))
+        self.heads.iter().enumerate().any(is_other)
+    }
+
+    fn note_namesake(&mut self, name: &str) {
+        let name = quoted_name(name, CUT_NAME_CHARS);
+        self.notes.push(format!(
+            "Another node is called {name}, too: connections, pinned data and expressions stay with it."
+        ));
     }
 
     /// The index of the node with this id, or else of the one with this name.
@@ -224,7 +260,8 @@ impl<'t> Editor<'t> {
 
     fn push_node(&mut self, node: &Value) {
         let text = |member: &str| node[member].as_str().map(str::to_owned);
-        self.heads.push(Head { id: text("id"), name: text("name"), escaped: OnceCell::new() });
+        let is_note = node["type"] == NOTE;
+        self.heads.push(Head { id: text("id"), name: text("name"), is_note, escaped: OnceCell::new() });
         self.nodes.push(None, node);
     }
 

@@ -15,8 +15,8 @@ use crate::workflow::{Error, Layout};
 /// The most names that a refusal lists.
 const NAMES: usize = 20;
 
-/// Objects nested more deeply are not visited.
-const MAX_DEPTH: usize = 100;
+/// The most steps of a path: n8n's parameters are not nested more deeply.
+const MAX_STEPS: usize = 100;
 
 impl Editor<'_> {
     pub(super) fn set_parameter(&mut self, node: &str, path: &str, value: &Value) -> Result<Vec<Changed>, Error> {
@@ -48,14 +48,17 @@ impl Editor<'_> {
         new: &Map<String, Value>,
         replaces: bool,
     ) -> Result<Vec<Changed>, Error> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
+        if new.is_empty() && !replaces {
+            return Err(Error::Edit("there is nothing to change; pass parameters".to_owned()));
+        }
         let mut changes = Vec::new();
         let name = self.name(at);
         self.edit_object(at, replaces, |level| {
             let before = level.to_string();
             match replaces {
                 true => replace(level, new),
-                false => merge(level, new, 0),
+                false => merge(level, new),
             }
             differences([&before, &level.to_string()], "", &mut |path, before, after| {
                 changes.push(Changed::Value { node: Some(name.clone()), path, before, after });
@@ -72,8 +75,11 @@ impl Editor<'_> {
         path: &str,
         change: impl FnOnce(&[String], &mut Level<'_>) -> Result<(), Error>,
     ) -> Result<Vec<Changed>, Error> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         let mut names = parse(path);
+        if names.len() > MAX_STEPS {
+            return Err(Error::Edit(format!("path has {} steps; pass one of at most {MAX_STEPS}", names.len())));
+        }
         let (mut before, mut after) = (None, None);
         self.edit_parameters(at, |level| {
             // n8n and its clients also write paths that start at the node.
@@ -216,13 +222,13 @@ fn replace(level: &mut Level<'_>, new: &Map<String, Value>) {
 }
 
 /// Merges as RFC 7396 does, except that the text of an equal value is kept.
-fn merge(level: &mut Level<'_>, patch: &Map<String, Value>, depth: usize) {
+fn merge(level: &mut Level<'_>, patch: &Map<String, Value>) {
     for (name, value) in patch {
-        let object = level.find(name).filter(|at| level.value(*at).starts_with('{') && depth < MAX_DEPTH);
+        let object = level.find(name).filter(|at| level.value(*at).starts_with('{'));
         match (value, object) {
             (Value::Null, _) => level.remove_member(name),
             (Value::Object(members), Some(at)) => {
-                level.inside(at, |inner| merge(inner, members, depth + 1));
+                level.inside(at, |inner| merge(inner, members));
             }
             (value, _) => level.set_member(name, &without_nulls(value)),
         }

@@ -9,13 +9,16 @@ use crate::workflow::expression::{Syntax, parameter_texts, scan};
 impl Editor<'_> {
     /// Removes a node and its connections; with `reconnect`, the nodes that fed it then feed the nodes that it fed.
     pub(super) fn remove(&mut self, node: &str, reconnect: bool) -> Result<Vec<Changed>, Error> {
-        let at = self.find(node)?;
-        let Some(name) = self.heads[at].name.clone() else {
-            // Nothing can refer to it.
-            self.remove_node(at);
+        let at = self.find_only(node)?;
+        let (name, has_namesake) = (self.heads[at].name.clone(), self.has_namesake(at));
+        self.remove_node(at);
+        let Some(name) = name.filter(|_| !has_namesake) else {
+            // Nothing can refer to one without a name.
+            if has_namesake {
+                self.note_namesake(node);
+            }
             return Ok(vec![Changed::Removed { name: node.to_owned(), bridges: Vec::new() }]);
         };
-        self.remove_node(at);
         self.edit_member("pinData", |pinned| pinned.remove_member(&name));
         let removed = self.connections()?.retain(|connection| connection.source != name && connection.target != name);
         let mut bridges = if reconnect { bridges(&name, &removed)? } else { Vec::new() };

@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 100;
 
 impl Editor<'_> {
     pub(super) fn rename(&mut self, node: &str, name: &str) -> Result<Vec<Changed>, Error> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         check_name(name)?;
         let had_name = self.heads[at].name.is_some();
         let from = self.name(at);
@@ -29,8 +29,12 @@ impl Editor<'_> {
             let name = quoted_name(name, CUT_NAME_CHARS);
             return Err(Error::Edit(format!("there is already a node {name}; pass another name")));
         }
+        let has_namesake = self.has_namesake(at);
         self.set_node_member(at, "name", Some(&json!(name)))?;
-        if !had_name {
+        if has_namesake {
+            self.note_namesake(&from);
+        }
+        if !had_name || has_namesake {
             // Nothing refers to it.
             return Ok(vec![Changed::Renamed { from: node.to_owned(), to: name.to_owned(), followed: 0, nodes: 0 }]);
         }

@@ -67,7 +67,7 @@ impl Editor<'_> {
         settings: &Map<String, Value>,
         types: NodeTypes<'_>,
     ) -> Result<Vec<Changed>, Error> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         if settings.is_empty() {
             return Err(Error::Edit("there is nothing to change; pass settings".to_owned()));
         }
@@ -115,7 +115,15 @@ impl Editor<'_> {
     }
 
     pub(super) fn set_settings(&mut self, new: &Map<String, Value>) -> Result<Vec<Changed>, Error> {
+        if new.is_empty() {
+            return Err(Error::Edit("there is nothing to change; pass settings".to_owned()));
+        }
         if self.top.get("settings").is_none_or(|text| text == "null") {
+            if new.values().all(Value::is_null) {
+                let gone =
+                    |name| Changed::Value { node: None, path: format!("settings.{name}"), before: None, after: None };
+                return Ok(new.keys().map(gone).collect());
+            }
             self.top.set_member("settings", &json!({}));
         }
         let changes = self.edit_member("settings", |level| {
@@ -123,7 +131,7 @@ impl Editor<'_> {
             for (name, value) in new {
                 let before = level.get(name).map(|json| Held::alone(name, json));
                 match value {
-                    Value::Null if before.is_none() => continue,
+                    Value::Null if before.is_none() => {}
                     Value::Null => level.remove_member(name),
                     value => level.set_member(name, value),
                 }

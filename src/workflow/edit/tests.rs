@@ -43,6 +43,61 @@ fn a_node_without_a_name_is_not_the_one_with_an_empty_name() {
     assert_eq!(renamed, text.replace(r#""id":"1""#, r#""id":"1","name":"C""#));
 }
 
+/// Connections, pinned data and expressions mean a name, which a sticky note or another node can have, too.
+#[test]
+fn what_belongs_to_a_namesake_stays_with_it() {
+    let note = r#"{"id":"note","name":"A","type":"n8n-nodes-base.stickyNote"},"#;
+    let rest = r#"{"id":"a","name":"A","type":"n8n-nodes-base.set"},{"name":"C","type":"n8n-nodes-base.set","parameters":{"v":"={{ $('A').item.json.x }}"}}],"connections":{"A":{"main":[[{"node":"C"}]]}},"pinData":{"A":[]}}"#;
+    let text = format!(r#"{{"nodes":[{note}{rest}"#);
+    let without = after(&text, json!([{"type": "removeNode", "nodeName": "note"}])).unwrap();
+    assert_eq!(without, text.replace(note, ""));
+    let renamed = after(&text, json!([{"type": "renameNode", "oldName": "note", "newName": "N"}])).unwrap();
+    assert_eq!(renamed, text.replace(r#""note","name":"A""#, r#""note","name":"N""#));
+    // By its name, it is the node and not the note.
+    let set = after(&text, json!([{"type": "setNodeParameter", "nodeName": "A", "path": "/p", "value": 1}])).unwrap();
+    assert_eq!(set, text.replace(r#""n8n-nodes-base.set"},"#, r#""n8n-nodes-base.set","parameters":{"p":1}},"#));
+    let moved = after(&text, json!([{"type": "renameNode", "oldName": "A", "newName": "B"}])).unwrap();
+    let at_end = moved.strip_prefix(&format!(r#"{{"nodes":[{note}"#)).unwrap();
+    assert_eq!(at_end, rest.replace(r#""A""#, r#""B""#).replace("'A'", "'B'"));
+    // Of two nodes, the name says neither.
+    let two = text.replace("stickyNote", "noOp");
+    let refused = after(&two, json!([{"type": "removeNode", "nodeName": "A"}])).unwrap_err();
+    assert_eq!(refused, "operation 1 (removeNode): 2 nodes are called 'A'; name one by its id: note, a");
+    let repaired = after(&two, json!([{"type": "renameNode", "oldName": "note", "newName": "N"}])).unwrap();
+    assert_eq!(repaired, two.replace(r#""note","name":"A""#, r#""note","name":"N""#));
+}
+
+#[test]
+fn a_path_of_any_length_is_answered() {
+    let text = r#"{"nodes":[{"name":"A","parameters":{}}],"connections":{}}"#;
+    let set =
+        |steps: usize| json!([{"type": "setNodeParameter", "nodeName": "A", "path": "/q".repeat(steps), "value": 5}]);
+    assert!(after(text, set(100)).is_ok());
+    assert!(after(text, set(100_000)).unwrap_err().contains("path has 100000 steps; pass one of at most 100"));
+    let deep = format!(
+        r#"{{"nodes":[{{"name":"A","parameters":{}1{}}}],"connections":{{}}}}"#,
+        r#"{"a":"#.repeat(110),
+        "}".repeat(110)
+    );
+    let patch = (0..110).fold(json!({"b": 2}), |inner, _| json!({ "a": inner }));
+    let merged = after(&deep, json!([{"type": "updateNodeParameters", "nodeName": "A", "parameters": patch["a"]}]));
+    assert_eq!(merged.unwrap(), deep.replace(r#""a":1}"#, r#""a":1,"b":2}"#));
+}
+
+#[test]
+fn what_changes_nothing_is_refused_or_said() {
+    let text = r#"{"nodes":[{"name":"A"}],"connections":{}}"#;
+    for operation in [
+        json!({"type": "setWorkflowSettings", "settings": {}}),
+        json!({"type": "updateNodeParameters", "nodeName": "A", "parameters": {}}),
+        json!({"type": "addNode", "node": {"type": "a.b", "name": "N"}, "sourceOutput": "main"}),
+        json!({"type": "renameNode", "oldName": "A", "newName": "Constructor"}),
+    ] {
+        assert!(after(text, json!([operation])).is_err(), "{operation}");
+    }
+    assert_eq!(after(text, json!([{"type": "setWorkflowSettings", "settings": {"timezone": null}}])).unwrap(), text);
+}
+
 #[test]
 fn names_can_be_exchanged_and_given_again() {
     let text = r#"{"nodes":[{"name":"A"},{"name":"B"},{"name":"C"}],"connections":{"A":{"main":[[{"node":"C","index":1}]]},"B":{"main":[[{"node":"C","index":2}]]}}}"#;

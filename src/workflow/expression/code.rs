@@ -54,7 +54,8 @@ impl Pieces<'_> {
     /// As tournament splits it.
     fn next_expression(&mut self) -> Option<(Range<usize>, bool)> {
         // The `=`.
-        let start = self.find(b"{{", self.at.max(1)).ok()?;
+        // There is no code after brackets that end the text.
+        let start = self.find(b"{{", self.at.max(1)).ok().filter(|start| *start < self.text.len())?;
         let (range, is_closed) = match self.find(b"}}", start) {
             Ok(end) => (start..end - 2, true),
             // Code that ends with an escaped `}}` is lost.
@@ -144,6 +145,18 @@ impl<'a> Code<'a> {
     /// Whether a token is this closing bracket.
     pub(super) fn closes(&self, index: usize, char: char) -> bool {
         matches!(self.kind(index), Some(Kind::Close(bracket)) if bracket.closing() == char)
+    }
+
+    /// The opening bracket that encloses a token.
+    pub(super) fn enclosing(&self, mut index: usize) -> Option<usize> {
+        loop {
+            index = index.checked_sub(1)?;
+            match self.kind(index)? {
+                Kind::Open(_) => return Some(index),
+                Kind::Close(_) => index = self.partner(index)?,
+                _ => {}
+            }
+        }
     }
 
     /// The index of the matching bracket.

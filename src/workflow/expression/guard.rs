@@ -23,12 +23,21 @@ pub(super) fn has_guard(code: &Code<'_>, references: &[Reference]) -> bool {
     (0..code.list().len()).any(|index| match code.lexeme(index) {
         Lexeme::OptionalDot | Lexeme::Fallback | Lexeme::Question | Lexeme::Not => true,
         Lexeme::Equality => is_nothing(code, index.wrapping_sub(1)) || is_nothing(code, index + 1),
-        Lexeme::Typeof | Lexeme::Catch | Lexeme::Guard => true,
+        Lexeme::Typeof | Lexeme::InstanceOf | Lexeme::Catch | Lexeme::Guard => true,
+        Lexeme::Case => is_nothing(code, index + 1),
         Lexeme::Arrow => keeps_values(code, index),
         Lexeme::In => matches!(code.before(index), Some(Kind::Text | Kind::Template)),
         Lexeme::If | Lexeme::While => asks_for_value(code, index + 1, references, &declared),
-        _ => false,
+        _ => asks_for_name(code, index),
     })
+}
+
+/// Whether this opens the brackets of `Object.keys(…).includes(…)`.
+fn asks_for_name(code: &Code<'_>, open: usize) -> bool {
+    code.calls(open, "Object", "keys")
+        && code.partner(open).is_some_and(|close| {
+            code.lexeme(close + 1) == Lexeme::Dot && matches!(code.source(close + 2), "includes" | "indexOf" | "some")
+        })
 }
 
 /// Whether the function with this arrow drops what is missing: `filter(x => x)`.
@@ -143,8 +152,8 @@ pub(super) fn declared<'a>(code: &Code<'a>, index: usize, references: &[Referenc
     ends.then(|| code.source(index + 1))
 }
 
-/// `null`, `undefined`, or an empty string.
+/// `null`, `undefined`, `void 0`, or an empty string.
 fn is_nothing(code: &Code<'_>, index: usize) -> bool {
     let is_empty = |kind| matches!(kind, Kind::Text | Kind::Template) && code.source(index).len() == 2;
-    code.lexeme(index) == Lexeme::Nothing || code.kind(index).is_some_and(is_empty)
+    matches!(code.lexeme(index), Lexeme::Nothing | Lexeme::Void) || code.kind(index).is_some_and(is_empty)
 }

@@ -54,8 +54,12 @@ pub(super) enum Lexeme {
     DoElse,
     /// `in`
     In,
+    /// `instanceof`
+    InstanceOf,
     /// `typeof`
     Typeof,
+    /// `void`
+    Void,
     /// `yield`
     Yield,
     /// Any other word after which a value follows.
@@ -124,9 +128,11 @@ impl Lexeme {
             b"delete" => Self::Delete,
             b"do" | b"else" => Self::DoElse,
             b"in" => Self::In,
+            b"instanceof" => Self::InstanceOf,
             b"typeof" => Self::Typeof,
+            b"void" => Self::Void,
             b"yield" => Self::Yield,
-            b"return" | b"instanceof" | b"of" | b"new" | b"void" | b"throw" | b"extends" => Self::Leading,
+            b"return" | b"of" | b"new" | b"throw" | b"extends" => Self::Leading,
             _ => Self::Other,
         }
     }
@@ -174,7 +180,9 @@ impl Lexeme {
                 | Self::Delete
                 | Self::DoElse
                 | Self::In
+                | Self::InstanceOf
                 | Self::Typeof
+                | Self::Void
                 | Self::Yield
                 | Self::Leading
         )

@@ -46,7 +46,7 @@ pub(super) fn is_cheerio(code: &Code<'_>) -> bool {
     code.list().iter().enumerate().any(|(index, token)| match token.lexeme {
         Lexeme::Cheerio => true,
         Lexeme::Dollar => {
-            is_parameter(code, index)
+            is_bound(code, index)
                 || matches!(code.lexeme(index + 1), Lexeme::Assign | Lexeme::Arrow)
                 || matches!(code.lexeme_before(index), Lexeme::Declaration | Lexeme::Function)
         }
@@ -54,17 +54,23 @@ pub(super) fn is_cheerio(code: &Code<'_>) -> bool {
     })
 }
 
-/// Whether it is the first or the last parameter of a function.
-fn is_parameter(code: &Code<'_>, index: usize) -> bool {
-    let is_first = index > 0 && code.opens(index - 1, '(');
-    let close = if code.closes(index + 1, ')') && (is_first || code.lexeme_before(index) == Lexeme::Comma) {
-        Some(index + 1)
-    } else if is_first && code.lexeme(index + 1) == Lexeme::Comma {
-        code.partner(index - 1)
-    } else {
-        None
-    };
-    close.is_some_and(|close| code.lexeme(close + 1) == Lexeme::Arrow || code.opens(close + 1, '{'))
+/// Whether it is a parameter of a function, or a part of what a pattern binds: `(a, $) =>`, `const {load: $} =`, `[$] =`.
+fn is_bound(code: &Code<'_>, index: usize) -> bool {
+    let ends = |index| code.lexeme(index) == Lexeme::Comma || matches!(code.kind(index), Some(Kind::Close(_)));
+    let begins = matches!(code.lexeme_before(index), Lexeme::Comma | Lexeme::Colon)
+        || matches!(code.before(index), Some(Kind::Open(_)));
+    begins && ends(index + 1) && code.enclosing(index).is_some_and(|open| binds(code, open))
+}
+
+/// Whether a bracket encloses parameters, or a pattern.
+fn binds(code: &Code<'_>, open: usize) -> bool {
+    let Some(close) = code.partner(open) else { return false };
+    if code.opens(open, '(') {
+        return code.lexeme(close + 1) == Lexeme::Arrow || code.opens(close + 1, '{');
+    }
+    code.lexeme(close + 1) == Lexeme::Assign
+        || code.lexeme_before(open) == Lexeme::Declaration
+        || code.enclosing(open).is_some_and(|outer| binds(code, outer))
 }
 
 struct Finder<'a, 'b> {

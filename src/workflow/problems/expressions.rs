@@ -9,6 +9,7 @@ use super::scans::Scans;
 use super::view::View;
 use super::{Problem, Rule};
 use crate::json::shorten;
+use crate::secrets::{REDACTED, redact};
 
 /// The most characters shown of an expression.
 const SHOWN_CHARS: usize = 100;
@@ -62,8 +63,18 @@ fn fault(node: &ParsedNode, text: &ParameterText, scanned: &Scanned) -> Option<P
     let around = text.text.get(text.text.floor_char_boundary(fault.at.saturating_sub(20))..).unwrap_or_default();
     let around: String = around.chars().take(60).collect();
     let parameter = Some(text.pointer.clone());
-    let problem = Problem { parameter, reference: Some(around), ..Problem::new(Rule::Syntax, &node.name) };
+    let reference = Some(without_secrets(node, text, around));
+    let problem = Problem { parameter, reference, ..Problem::new(Rule::Syntax, &node.name) };
     Some(problem.with_detail(fault.to_string()))
+}
+
+/// A part of a parameter, unless the parameter holds a secret: the part may be of that.
+fn without_secrets(node: &ParsedNode, text: &ParameterText, part: String) -> String {
+    let texts = node.texts.iter().map(|other| (other.pointer.as_str(), other.text.as_str()));
+    match redact::is_in_parameter(&text.pointer, &text.text, texts) {
+        true => REDACTED.to_owned(),
+        false => part,
+    }
 }
 
 /// A text that would be an expression with `=`. Notes, workflows and other code as text are not intended as expressions.
@@ -74,7 +85,7 @@ fn missing_equals(node: &ParsedNode, text: &ParameterText) -> Option<Problem> {
     }
     let code = unevaluated(&text.text).filter(|_| !text.text.contains("\"nodes\""))?;
     let parameter = Some(text.pointer.clone());
-    let reference = Some(shorten(&text.text[code], SHOWN_CHARS));
+    let reference = Some(without_secrets(node, text, shorten(&text.text[code], SHOWN_CHARS)));
     Some(Problem { parameter, reference, ..Problem::new(Rule::MissingEquals, &node.name) })
 }
 
@@ -96,7 +107,9 @@ impl<'a> Upstream<'a> {
     /// Why items of the other node cannot be read here. Nodes that never run are not judged, nor are items of sub-nodes.
     fn lacks(&self, other: usize, access: Access, known_triggers: &mut HashMap<usize, Vec<usize>>) -> Option<String> {
         let never_runs = self.triggers.is_empty();
-        if other == self.node || self.ancestors[other] || never_runs || self.view.graph.is_used(other) {
+        // n8n has the parameters of every node.
+        let needs_no_run = access == Access::Other;
+        if other == self.node || self.ancestors[other] || never_runs || needs_no_run || self.view.graph.is_used(other) {
             return None;
         }
         let theirs = known_triggers

@@ -164,10 +164,11 @@ pub fn problems<'a>(
     is_hidden: impl Fn(&ParsedNode, &str) -> bool,
 ) -> Result<Problems, Error> {
     let view = View::of(document, &[], &node_type)?;
-    Ok(found(&view, &node_type, is_hidden, &mut Scans::default()))
+    let found = found(&view, &node_type, is_hidden, &mut Scans::default());
+    Ok(Problems { list: counted(found.list), ..found })
 }
 
-/// Checks a workflow before and after an edit, as [`problems`] does. `after` is called when the one before was checked, so that
+/// Checks a workflow before and after an edit, as [`problems`] does, but lists each occurrence of a problem. `after` is called when the one before was checked, so that
 /// the edit can be made meanwhile.
 ///
 /// # Errors
@@ -199,16 +200,20 @@ fn found<'a, 'v>(
     list.extend(connections::problems(view, &outputs));
     list.extend(duplicates::problems(view));
     list.sort_by_key(|problem| (problem.severity, view.place(&problem.node)));
+    let unread = view.active().filter(|(_, node)| !node.is_read).map(|(_, node)| node.name.clone()).collect();
+    let always_output = connections::always_output(view, &outputs);
+    Problems { list, unreached: view.unreached(), unread, always_output }
+}
+
+/// Each problem once per node, with the number of times.
+fn counted(list: Vec<Problem>) -> Vec<Problem> {
     let mut counted: IndexMap<_, Problem> = IndexMap::new();
     for problem in list {
         let Problem { rule, node, reference, detail, .. } = problem.clone();
         let known = counted.entry((rule, node, reference, detail)).or_insert(Problem { times: 0, ..problem });
         known.times += 1;
     }
-    let list = counted.into_values().collect();
-    let unread = view.active().filter(|(_, node)| !node.is_read).map(|(_, node)| node.name.clone()).collect();
-    let always_output = connections::always_output(view, &outputs);
-    Problems { list, unreached: view.unreached(), unread, always_output }
+    counted.into_values().collect()
 }
 
 #[cfg(test)]

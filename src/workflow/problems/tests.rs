@@ -214,6 +214,27 @@ fn an_item_is_read_of_a_node_of_another_trigger() {
     assert_eq!(of("={{ $('A').first().json.x }}", apart), ["notUpstream B: it only runs after 'T'"]);
     assert_eq!(of("={{ $('T').first().json.x }}", apart), ["notUpstream B: it only runs after 'T'"]);
     assert!(of("={{ $('A').first().json.x }}", &["T > A", "U > A", "U > B"]).is_empty());
+    // n8n has the parameters of every node.
+    for of_any in ["={{ $('A').params.value }}", "={{ $node['A'].parameter.value }}", "={{ $('A').context.x }}"] {
+        assert!(of(of_any, apart).is_empty(), "{of_any}");
+    }
+}
+
+/// The excerpt of an error is not shown if it may be of a secret.
+#[test]
+fn an_excerpt_has_no_secret() {
+    let header = |name: &str| json!({"headers": [{"name": name, "value": "={{ 'Bearer s3cr3t }}"}]});
+    let excerpt =
+        |parameters: Value| found(&[node("A", "set", 1.0, parameters)], &[]).list.swap_remove(0).reference.unwrap();
+    for secret in [
+        header("Authorization"),
+        json!({"password": "={{ 's3cr3t }}"}),
+        json!({"password": "{{ $json.a + 's3cr3t' }}"}),
+        json!({"url": "=https://a.example/?api_key=s3cr3t&a={{ 'b }}"}),
+    ] {
+        assert_eq!(excerpt(secret.clone()), "[redacted]", "{secret}");
+    }
+    assert!(excerpt(header("Accept")).contains("s3cr3t"));
 }
 
 #[test]

@@ -20,6 +20,13 @@ pub(super) struct CheckedNode {
     pub has_several_inputs: bool,
 }
 
+impl CheckedNode {
+    /// Whether the execution shows what it receives or outputs.
+    pub(super) fn is_known(&self) -> bool {
+        self.ran_as.is_some() || self.output_as.is_some()
+    }
+}
+
 /// The parameters that n8n's editor hides, such as the body of a request that sends none: they were saved, and are not evaluated.
 #[derive(Default)]
 pub(super) struct Hidden(HashMap<String, HashSet<String>>);

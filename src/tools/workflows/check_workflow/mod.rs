@@ -163,7 +163,9 @@ impl ToolCall for CheckWorkflow {
                 false => plan.unread(),
             };
             report.look_up(&grounds, &found, locale);
-            report.looked_up_in = Some(grounds.runs.header.id.unwrap_or_else(|| request.id.clone()));
+            if grounds.nodes.iter().any(CheckedNode::is_known) {
+                report.looked_up_in = Some(grounds.runs.header.id.unwrap_or_else(|| request.id.clone()));
+            }
         }
         let own = source.own_id(&request.id);
         blocking(move || Ok(origin.mark(self.answer(report, own, locale)))).await
@@ -312,12 +314,18 @@ impl Report {
         let ran = |node: &&CheckedNode| {
             node.ran_as.as_ref().or(node.output_as.as_ref()).is_some_and(|name| runs.runs_of(name) > 0)
         };
-        let is_known = |node: &&CheckedNode| node.ran_as.is_some() || node.output_as.is_some();
-        let (known, checked) = (nodes.iter().filter(is_known).count(), nodes.iter().filter(ran).count());
+        let known = nodes.iter().filter(|node| node.is_known()).count();
+        let checked = nodes.iter().filter(ran).count();
         let references = found.iter().filter(|found| found.outcome == Outcome::LookedUp).count();
         self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
         let skipped = nodes.len() - known;
-        if skipped > 0 {
+        if known == 0 {
+            let (ja, en) = (
+                "この実行にはこのワークフローのノードがないため、参照は確認していません。別のワークフローの実行ではありませんか。",
+                "The execution ran none of these nodes as they are now: no reference was looked up. Is it of this workflow?",
+            );
+            self.remarks.push(locale.choose(ja, en).to_owned());
+        } else if skipped > 0 {
             let en = counted(skipped as u64, "node is", "nodes are");
             self.remarks.push(locale.choose(
                 format!("その後に追加・変更されたノードなど {skipped} 個は確認していません。"),

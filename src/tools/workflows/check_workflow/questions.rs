@@ -290,16 +290,24 @@ fn is_unused(node: &ParsedNode, pointer: &str) -> bool {
     condition.is_some_and(|condition| condition["operator"]["singleValue"] == true)
 }
 
-/// Whether a sibling condition tests that the value, or an object containing it, exists.
+/// Whether a sibling condition, or one of an earlier rule of a Switch, tests that the value, or an object containing it, exists.
 fn is_tested_by_a_sibling(node: &ParsedNode, pointer: &str, reference: &Reference) -> bool {
-    let list = above(pointer).and_then(above).and_then(|list| node.at(list)?.as_array());
     let sides =
         |condition: &Value| ["leftValue", "value1"].map(|side| condition[side].as_str().unwrap_or_default().to_owned());
     let is_about = |text: &String| {
         let tested = scan(text, Syntax::Expression).references;
         text.starts_with('=') && tested.iter().any(|tested| !tested.path.is_empty() && is_within(reference, tested))
     };
-    list.into_iter().flatten().any(|condition| tests(condition) && sides(condition).iter().any(is_about))
+    conditions_before(node, pointer).any(|condition| tests(condition) && sides(condition).iter().any(is_about))
+}
+
+/// The conditions next to this one, and those of the earlier rules of a Switch, which takes the items that they are true for.
+fn conditions_before<'n>(node: &'n ParsedNode, pointer: &str) -> impl Iterator<Item = &'n Value> {
+    const RULES: &str = "/rules/values/";
+    let rule = pointer.strip_prefix(RULES).and_then(|rest| rest.split_once('/')?.0.parse::<usize>().ok());
+    let earlier = (0..rule.unwrap_or(0)).map(|rule| format!("{RULES}{rule}/conditions/conditions"));
+    let own = above(pointer).and_then(above).map(str::to_owned);
+    earlier.chain(own).filter_map(|list| node.at(&list)?.as_array()).flatten()
 }
 
 fn above(pointer: &str) -> Option<&str> {

@@ -2,15 +2,16 @@
 
 mod changes;
 mod check;
+mod new_problems;
 mod operations;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use self::changes::Line;
 use self::check::{Check, Found};
+use self::new_problems::new_and_old;
 use self::operations::operations;
 use super::check_workflow::Row;
 use super::{EditRequest, Edited, Outcome, WorkflowLocation};
@@ -87,6 +88,8 @@ struct EditedWorkflow<'a> {
     notes: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     new_problems: &'a [Row],
+    #[serde(skip_serializing_if = "is_zero")]
+    more_new_problems: usize,
     #[serde(skip_serializing_if = "is_zero")]
     old_problems: usize,
 }
@@ -165,20 +168,6 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
     is_kept.then(|| format!("n8n's API cannot remove a setting: {} stays as it was.", unset.join(", ")))
 }
 
-/// The structural problems that the edit introduced, and how many there were before.
-fn problems(found: &Found, changes: &[Changed]) -> (Vec<Row>, usize) {
-    let [mut before, after] = found.wait().map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>());
-    for changed in changes {
-        let Changed::Renamed { from, to, .. } = changed else { continue };
-        before.iter_mut().for_each(|row| row.rename(from, to));
-    }
-    let total = after.len();
-    let known: HashSet<_> = before.iter().map(Row::statement).collect();
-    let new: Vec<_> = after.into_iter().filter(|row| !known.contains(&row.statement())).collect();
-    let old = total - new.len();
-    (new.into_iter().map(Row::clipped).collect(), old)
-}
-
 fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>, unset: Option<String>) -> String {
     let message = match (request.writes, edited.before == edited.after) {
         (false, _) => {
@@ -189,7 +178,7 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
     };
     let remark = edited.outcome.map(|outcome| outcome.remark(locale)).unwrap_or_default();
     let message = format!("{message}{remark}");
-    let (new_problems, old_problems) = problems(&edited.value.found, &edited.value.changes);
+    let (new_problems, old_problems) = new_and_old(&edited.value.found, &edited.value.changes);
     let mut notes: Vec<_> = edited.value.notes.iter().cloned().chain(unset).collect();
     notes.extend(edited.value.changes.iter().filter_map(chosen_version));
     notes.extend(edited.left_out_note());
@@ -207,7 +196,7 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
         }
         let [previous_version_id, version_id] = versions;
         let notes = &notes[..shown_notes.min(notes.len())];
-        let new_problems = &new_problems[..problems.min(new_problems.len())];
+        let (new_problems, more) = new_problems.split_at(problems.min(new_problems.len()));
         let data = EditedWorkflow {
             id,
             version_id,
@@ -217,6 +206,7 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
             changes,
             notes,
             new_problems,
+            more_new_problems: more.len(),
             old_problems,
         };
         success(&message, &data)

@@ -62,5 +62,6 @@ fn plain(error: &str) -> String {
     if error.contains("tuple of size 2") {
         return "'position' must be a list of two numbers, such as [240, 300]".to_owned();
     }
-    error.replace('`', "'").replace("field", "member")
+    let plain = error.replace('`', "'").replace("field", "member");
+    plain.replace("sequence", "list").replace("a map", "an object").replace("map,", "object,")
 }
