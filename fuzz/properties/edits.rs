@@ -459,9 +459,10 @@ const NAMES: [&str; 14] =
 const KEYS: [&str; 16] =
     ["a", "b", "url", "list", "a.b", "a/b", "a~b", "q\"", "", "0", "-", "x y", "漢", "parameters", "a[0]", "~1"];
 
-const TYPES: [&str; 7] = [
+const TYPES: [&str; 8] = [
     "my.node",
     "my.node",
+    "n8n-nodes-base.stickyNote",
     "n8n-nodes-base.if",
     "n8n-nodes-base.splitInBatches",
     "n8n-nodes-base.switch",

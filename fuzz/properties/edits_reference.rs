@@ -260,7 +260,27 @@ impl Reference {
     /// A node by name, else by id.
     fn find(&self, wanted: &str) -> Option<usize> {
         let by = |member| self.nodes.iter().position(|node| text(&node.value, member) == Some(wanted));
-        by("name").or_else(|| by("id"))
+        self.called(wanted).next().or_else(|| by("name")).or_else(|| by("id"))
+    }
+
+    /// The nodes, not the sticky notes, with this name.
+    fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let nodes = self.nodes.iter().enumerate();
+        let is_note = |node: &Node| text(&node.value, "type") == Some("n8n-nodes-base.stickyNote");
+        let named = nodes.filter(move |(_, node)| text(&node.value, "name") == Some(name) && !is_note(node));
+        named.map(|(at, _)| at)
+    }
+
+    /// The same for a change of the node itself: a name that several have says none.
+    fn find_only(&self, wanted: &str) -> Option<usize> {
+        let at = self.find(wanted)?;
+        let is_named = text(&self.nodes[at].value, "name") == Some(wanted);
+        (!is_named || self.called(wanted).all(|other| other == at)).then_some(at)
+    }
+
+    /// Whether connections and expressions mean another node with this name.
+    fn means_another(&self, name: &str, at: usize) -> bool {
+        self.called(name).any(|other| other != at)
     }
 
     /// A path in the parameters of a node.
@@ -281,7 +301,7 @@ impl Reference {
     }
 
     fn set(&mut self, node: &str, path: &str, value: &Value) -> Option<()> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         let way = self.way(path, at)?;
         let node = &mut self.nodes[at];
         let mut place = node.value.entry("parameters").or_insert(Value::Null);
@@ -310,7 +330,7 @@ impl Reference {
     }
 
     fn remove(&mut self, node: &str, path: &str) -> Option<()> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         let way = self.way(path, at)?;
         let node = &mut self.nodes[at];
         let mut place = node.value.get_mut("parameters")?;
@@ -333,7 +353,10 @@ impl Reference {
     }
 
     fn update(&mut self, node: &str, parameters: &Map<String, Value>, replace: bool) -> Option<()> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
+        if parameters.is_empty() && !replace {
+            return None;
+        }
         let node = &mut self.nodes[at];
         if replace {
             node.value.insert("parameters".to_owned(), parameters.clone().into());
@@ -347,7 +370,7 @@ impl Reference {
     }
 
     fn patch(&mut self, node: &str, path: &str, patches: &[Patch]) -> Option<()> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         let way = self.way(path, at)?;
         let node = &mut self.nodes[at];
         let mut place = node.value.get_mut("parameters")?;
@@ -374,7 +397,7 @@ impl Reference {
     }
 
     fn set_settings(&mut self, node: &str, settings: &Map<String, Value>) -> Option<()> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         let node = &mut self.nodes[at];
         if settings.is_empty() {
             return None;
@@ -416,10 +439,7 @@ impl Reference {
                 Some((self.named(at)?, self.output(at, output.unwrap_or("main"))?))
             }
             // There is no output without a node.
-            None if output.is_some() => {
-                self.is_unclear = true;
-                None
-            }
+            None if output.is_some() => return None,
             None => None,
         };
         // The contract does not say how many outputs a Switch without rules has.
@@ -464,13 +484,12 @@ impl Reference {
     }
 
     fn remove_node(&mut self, node: &str, reconnect: bool) -> Option<()> {
-        let at = self.find(node)?;
+        let at = self.find_only(node)?;
         let name = text(&self.nodes[at].value, "name").map(str::to_owned);
+        let is_alone = name.as_ref().is_some_and(|name| !self.means_another(name, at));
         self.nodes.remove(at);
+        let Some(name) = name.filter(|_| is_alone) else { return Some(()) };
         self.check_connections();
-        let Some(name) = name else { return Some(()) };
-        // It is unclear whose connections they are.
-        self.is_unclear |= self.find_by_name(&name).is_some();
         let links = self.links();
         let fed: Vec<_> = links.iter().filter(|link| link.from == name && link.to != name).cloned().collect();
         let feeding: Vec<_> = links.iter().filter(|link| link.to == name && link.from != name).cloned().collect();
@@ -494,24 +513,19 @@ impl Reference {
         Some(())
     }
 
-    fn find_by_name(&self, name: &str) -> Option<usize> {
-        self.nodes.iter().position(|node| text(&node.value, "name") == Some(name))
-    }
-
     fn rename(&mut self, old: &str, new: &str) -> Option<()> {
-        let at = self.find(old)?;
+        let at = self.find_only(old)?;
         let old = text(&self.nodes[at].value, "name").map(str::to_owned);
         self.check_new_name(new, Some(at))?;
         if old.as_deref() == Some(new) {
             return None;
         }
+        let is_alone = old.as_ref().is_some_and(|old| !self.means_another(old, at));
         self.nodes[at].value.insert("name".to_owned(), new.into());
         self.nodes[at].touches.push(Touch::At(vec!["name".to_owned()]));
+        let Some(old) = old.filter(|_| is_alone) else { return Some(()) };
         self.check_connections();
         self.has_renamed = true;
-        let Some(old) = old else { return Some(()) };
-        // It is unclear whose connections and expressions they are.
-        self.is_unclear |= self.find_by_name(&old).is_some();
         if let Some(Value::Object(pinned)) = self.top.get_mut("pinData") {
             self.is_unclear |= pinned.contains_key(&old) && pinned.contains_key(new);
             if let Some(items) = pinned.shift_remove(&old) {
@@ -553,7 +567,8 @@ impl Reference {
             .iter()
             .enumerate()
             .any(|(at, node)| Some(at) != except && text(&node.value, "name") == Some(name));
-        let is_refused = name.is_empty() || name == "__proto__" || name == "prototype" || RESTRICTED.contains(&name);
+        let is_restricted = |restricted: &&str| restricted.eq_ignore_ascii_case(name);
+        let is_refused = name.is_empty() || ["__proto__", "prototype"].iter().chain(&RESTRICTED).any(is_restricted);
         (!is_taken && !is_refused).then_some(())
     }
 
@@ -639,12 +654,15 @@ impl Reference {
     }
 
     fn set_workflow_settings(&mut self, settings: &Map<String, Value>) -> Option<()> {
+        if settings.is_empty() {
+            return None;
+        }
+        let is_missing = self.top.get("settings").is_none_or(Value::is_null);
+        if is_missing && settings.values().all(Value::is_null) {
+            return Some(());
+        }
         // Each setting is one value.
         let target = made(self.top.entry("settings").or_insert(Value::Null), Value::is_object, json!({}));
-        if settings.is_empty() || settings.values().all(Value::is_null) {
-            // It may be created.
-            self.touched.push(vec!["settings".to_owned()]);
-        }
         for (name, value) in settings {
             self.touched.push(vec!["settings".to_owned(), name.clone()]);
             match value {

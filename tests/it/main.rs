@@ -33,6 +33,7 @@ mod compare;
 mod describe;
 /// The documentation agrees with the binary.
 mod docs;
+mod edited_files;
 /// Rows and traces of all executions of a store.
 mod export;
 /// Wrong and right expressions in executions of a real n8n.

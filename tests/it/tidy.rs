@@ -24,7 +24,7 @@ const MAY_DEPEND_ON: [(&str, &str); 29] = [
     ("n8n", "blocking cache cause file_lock http_client json named_locks platform secrets tls units"),
     ("store", "cause json platform postgres secrets tls units"),
     ("execution", "json node_outputs secrets"),
-    ("workflow", "file_lock json node_outputs platform"),
+    ("workflow", "file_lock json node_outputs platform secrets"),
     (
         "export",
         "blocking cache cause execution file_lock http_client json n8n named_locks node_outputs platform postgres secrets store tls units",

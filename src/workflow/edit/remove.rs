@@ -12,10 +12,10 @@ impl Editor<'_> {
         let at = self.find_only(node)?;
         let (name, has_namesake) = (self.heads[at].name.clone(), self.has_namesake(at));
         self.remove_node(at);
-        let Some(name) = name.filter(|_| !has_namesake) else {
+        let Some(name) = name.clone().filter(|_| !has_namesake) else {
             // Nothing can refer to one without a name.
-            if has_namesake {
-                self.note_namesake(node);
+            if let Some(name) = name {
+                self.note_namesake(&name);
             }
             return Ok(vec![Changed::Removed { name: node.to_owned(), bridges: Vec::new() }]);
         };

@@ -351,3 +351,27 @@ pub(super) fn names_in_comments<F: FnOnce() -> bool>(
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::workflow::expression::{Syntax, scan};
+
+    #[test]
+    fn a_dollar_that_the_code_binds_names_no_node() {
+        let names = |code: &str| scan(&format!("{code} $('X')"), Syntax::Code).names.len();
+        for bound in [
+            "(a, $, b) =>",
+            "items.map(($) => 1);",
+            "const {$} = q;",
+            "const {load: $, a} = q;",
+            "const [$] = q;",
+            "[a, {b: [$]}] = q;",
+            "rows.map(({ $ }) => 1);",
+        ] {
+            assert_eq!(names(bound), 0, "{bound}");
+        }
+        for free in ["f({ $, a: $ }, [$]);", "if (a) { f($) }"] {
+            assert_eq!(names(free), 1, "{free}");
+        }
+    }
+}

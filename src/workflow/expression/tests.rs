@@ -124,22 +124,13 @@ fn a_dollar_of_cheerio_names_no_node() {
     for code in [
         "const $ = load(html); $('.price')",
         "$ = x; $('.price')",
-        "items.map(($) => $('.price'))",
         "function f($, a) { $('.price') }",
-        "(a, $, b) => $('.price')",
-        "const {$} = q; $('.price')",
-        "const {load: $, a} = q; $('.price')",
-        "const [$] = q; $('.price')",
-        "[a, {b: [$]}] = q; $('.price')",
-        "rows.map(({ $ }) => $('.price'))",
         "const page = require('cheerio').load(html); $('.price')",
         "cheerio.load(html)('.a'); $('.price')",
     ] {
         assert!(names(code, Syntax::Code).is_empty(), "{code}");
     }
-    for code in ["if ($('X').first().json.a) { f($) }", "f({ $, a: $ }, [$]); $('X')"] {
-        assert_eq!(names(code, Syntax::Code), ["X"], "{code}");
-    }
+    assert_eq!(names("if ($('X').first().json.a) { f($) }", Syntax::Code), ["X"]);
 }
 
 #[test]
@@ -156,8 +147,7 @@ fn the_first_unescaped_braces_close() {
     assert_eq!(whole(r"=\{{ $json.a }} {{ $json.b }}"), (1, 1, None));
     assert_eq!(whole(r"=\\{{ $json.a }}"), (1, 1, None));
     assert_eq!(whole("={{ $json.a + $json.b"), (1, 2, None));
-    assert_eq!(whole("=hello {{"), (0, 0, None));
-    assert_eq!(whole("=hello {{ ").2.unwrap().kind, FaultKind::Empty);
+    assert_eq!((whole("=hello {{"), whole("=a {{ ").2.unwrap().kind), ((0, 0, None), FaultKind::Empty));
     assert_eq!(whole("={{ $json.a }} and {{ $json.b }} }}"), (2, 2, None));
     assert_eq!(whole(r"={{ $json.a }} {{ $json.b \}}"), (1, 1, None), "tournament loses it");
     assert_eq!(whole("no braces"), (0, 0, None));

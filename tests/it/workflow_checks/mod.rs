@@ -359,6 +359,11 @@ fn what_is_provided_for_is_no_problem() {
         "operator": {"type": "boolean", "operation": operation, "singleValue": true}})
     };
     let equals = |left: &str| json!({"leftValue": left, "operator": {"type": "number", "operation": "equals"}, "rightValue": 500});
+    // The items of the first rule never come to the second.
+    let switch = |first: Value| {
+        json!({"type": "n8n-nodes-base.switch", "typeVersion": 3.2, "parameters": {"rules": {"values": [
+        {"conditions": {"conditions": [first]}}, {"conditions": {"conditions": [equals("={{ $json.error.code }}")]}}]}}})
+    };
     let (code_of, next) = ("={{ $json.error.code }}", "$input.first().json.next");
     let errors = json!([{"error": {"code": 500}}, {"a": 1}]);
     let (lines, product) = (json!([{"line1": "x"}]), json!([{"product": {"name": "x"}}]));
@@ -371,11 +376,19 @@ fn what_is_provided_for_is_no_problem() {
             &errors,
             Some("$json.error.code"),
         ),
+        (switch(condition("={{ $json.error }}", "notExists")), &errors, None),
+        (switch(condition("={{ $json.a }}", "notExists")), &errors, Some("$json.error.code")),
         // The right side of a condition that has none.
         (conditions("if", json!([condition("={{ $json.line1 }}", "true")])), &lines, None),
         (code(&format!("return f({next})")), &lines, Some(next)),
         (code(&format!("if ({next}) return []")), &lines, None),
         (code(&format!("const v = {next}\nif (v) return []")), &lines, None),
+        (code(&format!("if ({next} instanceof Date) return []")), &lines, None),
+        (code(&format!("if ({next} === void 0) return []")), &lines, None),
+        (code(&format!("switch ({next}) {{ case undefined: return []; }}")), &lines, None),
+        (code(&format!("switch ({next}) {{ case 1: return []; }}")), &lines, Some(next)),
+        (set_to("={{ Object.keys($json).includes('a') ? 1 : $json.a }}"), &lines, None),
+        (set_to("={{ Object.keys($json).length + $json.line2 }}"), &lines, Some("$json.line2")),
         (set_to("={{ $json.line2 }}"), &lines, Some("$json.line2")),
         (set_to("={{ $json.line2 ?? '' }}"), &lines, None),
         (set_to("={{ [$json.line1, $json.line2].filter(Boolean).join() }}"), &lines, None),

@@ -106,6 +106,12 @@ struct Grounds {
 }
 
 impl Grounds {
+    /// Whether the execution ran any of the nodes, or nodes with their names.
+    fn is_of_these_nodes(&self) -> bool {
+        let ran = |name: &str| self.runs.runs_of(name) > 0;
+        self.nodes.iter().any(|node| node.is_known() || ran(&node.node.name))
+    }
+
     /// The nodes whose received items are counted: the counts decide which items some references read.
     fn receivers(&self) -> IndexSet<&str> {
         let paired = self.asked.references.iter().filter(|asked| asked.is_paired);
@@ -163,7 +169,7 @@ impl ToolCall for CheckWorkflow {
                 false => plan.unread(),
             };
             report.look_up(&grounds, &found, locale);
-            if grounds.nodes.iter().any(CheckedNode::is_known) {
+            if grounds.is_of_these_nodes() {
                 report.looked_up_in = Some(grounds.runs.header.id.unwrap_or_else(|| request.id.clone()));
             }
         }
@@ -319,10 +325,10 @@ impl Report {
         let references = found.iter().filter(|found| found.outcome == Outcome::LookedUp).count();
         self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
         let skipped = nodes.len() - known;
-        if known == 0 {
+        if !grounds.is_of_these_nodes() {
             let (ja, en) = (
-                "この実行にはこのワークフローのノードがないため、参照は確認していません。別のワークフローの実行ではありませんか。",
-                "The execution ran none of these nodes as they are now: no reference was looked up. Is it of this workflow?",
+                "この実行ではこれらのノードがひとつも実行されていません。別のワークフローの実行と思われるため、参照は確認していません。",
+                "The execution ran none of these nodes, and seems to be of another workflow: no reference was looked up.",
             );
             self.remarks.push(locale.choose(ja, en).to_owned());
         } else if skipped > 0 {
