@@ -198,7 +198,7 @@ fn main() -> String {
 
 /// An output or an input: a number or a boolean stands for its text.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a name or a number of an output or an input")]
+#[serde(untagged, expecting = "an output or an input must be a name or a number")]
 enum Word {
     Text(String),
     Index(u64),

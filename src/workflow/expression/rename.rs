@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::code::codes;
 use super::literal::{is_identifier, quoted, unquoted};
-use super::token::Kind;
+use super::token::{Kind, Token};
 use super::{Notation, Syntax, names};
 
 /// The edits that replace the node name `old` with `new` in the text: ranges of bytes and their replacements, in
@@ -37,8 +37,8 @@ pub fn apply(text: &str, edits: &[(Range<usize>, String)]) -> String {
     edited
 }
 
-/// How often a node seems to be named where [`rename`] does not change the text: in a plain string, or as a word in code
-/// that cannot be read.
+/// How often a node seems to be named where [`rename`] does not change the text: in a plain string, in one that holds code, as
+/// `$evaluateExpression` takes it, or as a word in code that cannot be read.
 pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
     if name.is_empty() {
         return 0;
@@ -48,12 +48,20 @@ pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
         let is_known = |range: &Range<usize>| known.binary_search_by_key(&range.start, |name| name.range.start).is_ok();
         let is_plain = |kind| matches!(kind, Kind::Text | Kind::Template);
         let literals = code.list().iter().filter(|token| is_plain(token.kind) && !is_known(&token.range()));
-        let plain = literals.filter(|token| unquoted(&text[token.range()]) == name).count();
+        let names_it = |token: &&Token| {
+            let literal = unquoted(&text[token.range()]);
+            literal == name || (token.kind == Kind::Text && holds_code(&literal) && words(&literal, name) > 0)
+        };
+        let plain = literals.filter(names_it).count();
         let read = code.list().last().map_or(code.range.start, |token| token.end());
         let is_unread = code.tokens.fault.is_some();
         plain + if is_unread { words(&text[read..code.range.end], name) } else { 0 }
     });
     in_code.sum()
+}
+
+fn holds_code(literal: &str) -> bool {
+    ["$(", "$node", "$items("].iter().any(|start| literal.contains(start))
 }
 
 /// How often a text contains a name that no letter or digit continues: `Step 12` is not `Step 1`.

@@ -418,7 +418,7 @@ fn an_odd_name_reads_back() {
 
 #[test]
 fn mentions_are_places_that_a_rename_leaves() {
-    assert_eq!(mentions("={{ $('Old').item }}", Syntax::Expression, "Old"), 0);
+    assert_eq!(mentions("f(\"{{ $('Old').x }} Old\", \"Old\", `${$('Old')}`)", Syntax::Code, "Old"), 2);
     assert_eq!(mentions("={{ 'Old' + f('Old') + 'Older' }}", Syntax::Expression, "Old"), 2);
     assert_eq!(mentions("={{ $('Old').item.json.replace('}}', $('Old').item) }}", Syntax::Expression, "Old"), 0);
     assert_eq!(mentions("={{ 'it }} ", Syntax::Expression, "it"), 1);
