@@ -59,7 +59,7 @@ fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Erro
 
 /// serde's message in our words. It does not say where a value is; the only pair of numbers is a position.
 fn plain(error: &str) -> String {
-    if error.contains("tuple of size 2") {
+    if error.contains("tuple of size 2") || error.contains("2 elements in sequence") {
         return "'position' must be a list of two numbers, such as [240, 300]".to_owned();
     }
     let plain = error.replace('`', "'").replace("field", "member");
