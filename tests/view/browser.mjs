@@ -16,6 +16,8 @@ export const AXE = require.resolve('axe-core/axe.min.js');
 export const PAGE = process.env.VIEW_URL;
 export const SHOTS = process.env.SHOTS;
 const ONLY = process.env.ONLY && new RegExp(process.env.ONLY);
+/** How long something is waited for, in ms: a limit for what never comes, not for how fast the page is. */
+const PATIENCE = 90_000;
 export const WIDE = { width: 1440, height: 900 };
 export const NARROW = { width: 400, height: 800 };
 
@@ -36,8 +38,9 @@ after(() => browser?.close());
  */
 export function check(name, address, run, options = {}) {
   if (ONLY && !ONLY.test(name)) return;
-  test(name, { timeout: options.timeout ?? 120_000 }, async () => {
+  test(name, { timeout: options.timeout ?? 300_000 }, async () => {
     const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const complaints = [];
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
@@ -76,13 +79,13 @@ export async function ready(page) {
     const list = document.querySelector('.list');
     return (globalThis.arrivedAt ?? location.hash) === location.hash
       && !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list?.checkVisibility() || list.tBodies[0].rows.length > 0);
-  }, null, { timeout: 20_000 });
+  });
 }
 
 /** Waits until everything that loads after the first picture is there, too. */
 export async function settled(page) {
   await ready(page);
-  await page.waitForSelector('.looking', { state: 'detached', timeout: 60_000 });
+  await page.waitForSelector('.looking', { state: 'detached' });
 }
 
 /** The state in the address, readable. */
