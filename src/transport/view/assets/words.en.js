@@ -398,6 +398,8 @@ export const en = {
   notThere: 'not there',
   notRead: '{n} executions could not be read',
   'notRead.one': '{n} execution could not be read',
+  notEnded: '{n} executions of the last period have not ended',
+  'notEnded.one': '{n} execution of the last period has not ended',
   asTemplate: '(template)',
   chooseWorkflow: 'Choose a workflow to see how its nodes changed.',
   compareValues: 'Compare the values, too',

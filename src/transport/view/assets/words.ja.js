@@ -377,6 +377,7 @@ export const ja = {
   firstItem: '最初に違うアイテム',
   notThere: 'なし',
   notRead: '{n} 件の実行は読めませんでした',
+  notEnded: '最後の期間の {n} 件の実行はまだ終わっていません',
   asTemplate: '（テンプレート）',
   chooseWorkflow: 'ワークフローを選ぶと、ノードの変化が表示されます。',
   compareValues: '値も比較する',
