@@ -422,6 +422,8 @@ export const en = {
   'missed.tooLarge.one': '{n} is too large and was not read',
   'missed.tooLargeItems': '{n} items are too large and were not searched',
   'missed.tooLargeItems.one': '{n} item is too large and was not searched',
+  'missed.tooDeep': '{n} lists and objects are nested too deeply and were not searched',
+  'missed.tooDeep.one': '{n} list or object is nested too deeply and was not searched',
   whatItRetries: 'the retried run',
   'verdict.fixed': 'Fixed',
   'verdict.fixedButChanges': 'Fixed, but good executions change',

@@ -394,6 +394,7 @@ export const ja = {
   'missed.unreadable': '{n} 件は読み込めませんでした',
   'missed.tooLarge': '{n} 件は大きすぎるため読み込んでいません',
   'missed.tooLargeItems': '{n} アイテムは大きすぎるため検索していません',
+  'missed.tooDeep': '入れ子が深すぎるリストやオブジェクト {n} 個は検索していません',
   whatItRetries: '再試行元',
   'verdict.fixed': '修正済み',
   'verdict.fixedButChanges': '修正済み、ただし成功した実行が変わる',
