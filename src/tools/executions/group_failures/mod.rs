@@ -137,7 +137,7 @@ impl GroupFailures {
         let recent = || end.unwrap_or_else(Timestamp::now).checked_sub(RECENT).unwrap_or(Timestamp::MIN);
         let begin = date(&self.started_after).unwrap_or_else(recent);
         if end.is_some_and(|end| begin > end) {
-            return Err(Error::argument("startedAfter", "is later than startedBefore: nothing is between them."));
+            return Err(Error::argument("startedAfter", "is later than the end of the time span."));
         }
         Ok(Span { begin, end })
     }
