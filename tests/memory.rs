@@ -249,7 +249,7 @@ fn searched_peaks(items: usize) -> [usize; 2] {
             let search = SearchProjection { query, node: None, output: None, limit: 1, redacts: false };
             let data = Flatted::new(Box::new(std::fs::File::open(&file).unwrap()));
             let found = StoredSearch::new(search).search(LargeStore::stored().with_data(data)).unwrap();
-            assert!(matches!(found, Searched::Found(_)));
+            assert!(matches!(found, Searched::Read(found) if found.total > 0));
         })
     })
 }

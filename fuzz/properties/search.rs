@@ -95,7 +95,7 @@ pub fn one_of_many(mut value: Value, projection: &SearchProjection, has_halves: 
     let plain = Flatted::new(Box::new(stored.data.as_bytes()));
     for text in [plain, Flatted::escaped(Box::new(&escaped[..]))] {
         let found = match search.search(StoredExecution { reveal: true, ..stored.with_data(text) }) {
-            Ok(Searched::Found(found)) => (found.total, found.hits.into_iter().next()),
+            Ok(Searched::Read(found)) => (found.total, found.hits.into_iter().next()),
             Ok(Searched::Nothing | Searched::NoData) => (0, None),
             Ok(Searched::Redacted) => panic!("it is revealed"),
             // A version that is not known, or a text that stands for too much.

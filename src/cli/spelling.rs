@@ -56,6 +56,11 @@ impl Spelling {
         word(self.renamed, parameter).map_or_else(|| kebab_case(parameter.name), str::to_owned)
     }
 
+    /// The name of a renamed parameter itself, which also works: another command may not rename it.
+    fn own_name(&self, parameter: &Parameter) -> Option<String> {
+        word(self.renamed, parameter).map(|_| kebab_case(parameter.name))
+    }
+
     /// The refusal of an argument, which a tool names by its parameter; `None` if it is about several arguments.
     pub(super) fn refusal(&self, parameters: &[Parameter], error: &ArgumentError) -> Option<String> {
         let ArgumentError::Refused { name, problem } = error else { return None };
@@ -77,7 +82,7 @@ impl Spelling {
         }
         let arg = arg.value_name(value_name(&name));
         let is_positional = self.positional.contains(&parameter.name);
-        let arg = if is_positional { arg } else { arg.long(name) };
+        let arg = if is_positional { arg } else { arg.long(name).aliases(self.own_name(parameter)) };
         match &parameter.kind {
             Kind::Choice(choices) => arg.value_parser(PossibleValuesParser::new(*choices)),
             Kind::Integer { default, .. } => {

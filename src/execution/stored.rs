@@ -159,10 +159,10 @@ pub enum Searched {
     NoData,
     /// n8n's redaction policy hides its data: whether it has a match is not reported.
     Redacted,
-    /// Nothing.
+    /// Its text cannot have a match, so that it was not parsed.
     Nothing,
-    /// This.
-    Found(Box<SearchView>),
+    /// This, with or without a match: what could not be searched is counted either way.
+    Read(Box<SearchView>),
 }
 
 /// A search of many stored executions: the filter that each text must pass first is made once.
@@ -204,8 +204,7 @@ impl StoredSearch {
                 false => Err(Error::StoredData(ReadError::Syntax("it ends early".to_owned()))),
             };
         }
-        let view = opened.read(&self.projection, Needed::All)?;
-        Ok(if view.total > 0 { Searched::Found(Box::new(view)) } else { Searched::Nothing })
+        Ok(Searched::Read(Box::new(opened.read(&self.projection, Needed::All)?)))
     }
 }
 

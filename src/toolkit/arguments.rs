@@ -58,6 +58,11 @@ impl ArgumentError {
         }
     }
 
+    /// The refusal of a value that is not of this kind.
+    pub fn not_allowed(name: &str, kind: &Kind, value: &Value) -> Self {
+        Self::new(name, format!("is {}; it must be {}.", described(kind, value), kind.allowed()))
+    }
+
     fn missing(name: &str, kind: &Kind) -> Self {
         Self::new(name, format!("is missing; it must be {}.", kind.allowed()))
     }
@@ -103,9 +108,7 @@ impl Arguments {
                 return Err(ArgumentError::Unknown { name: brief(name), known: names.join(", ") });
             };
             if !parameter.kind.allows(value) {
-                let Parameter { name, kind, .. } = parameter;
-                let problem = format!("is {}; it must be {}.", described(kind, value), kind.allowed());
-                return Err(ArgumentError::new(*name, problem));
+                return Err(ArgumentError::not_allowed(parameter.name, &parameter.kind, value));
             }
         }
         match parameters.iter().find(|parameter| parameter.required && !given.contains_key(parameter.name)) {

@@ -66,6 +66,11 @@ mod load;
 mod lookup;
 /// Questions about many executions of a store.
 mod many;
+/// What their answers say of the rest.
+mod many_answers;
+/// The same for people.
+#[cfg(target_os = "linux")]
+mod many_for_people;
 /// The same over n8n's API.
 mod many_over_api;
 /// The messages of successful calls in both languages.

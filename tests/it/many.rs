@@ -21,7 +21,7 @@ fn at(id: u64) -> String {
 }
 
 /// An execution of three nodes.
-fn execution(id: u64, version: &str) -> Value {
+pub(crate) fn execution(id: u64, version: &str) -> Value {
     let run = |index: u64, ms: u64, items: usize| {
         json!([{"executionIndex": index, "startTime": index, "executionTime": ms,
         "executionStatus": "success", "source": [], "data": {"main": [vec![json!({"json": {"n": id}}); items]]}}])
@@ -35,7 +35,7 @@ fn execution(id: u64, version: &str) -> Value {
 }
 
 /// The same, where a node failed.
-fn failed(id: u64, version: &str, node: &str, error: Value) -> Value {
+pub(crate) fn failed(id: u64, version: &str, node: &str, error: Value) -> Value {
     let mut body = execution(id, version);
     (body["status"], body["finished"]) = (json!("error"), json!(false));
     let result = &mut body["data"]["resultData"];
@@ -45,7 +45,7 @@ fn failed(id: u64, version: &str, node: &str, error: Value) -> Value {
     body
 }
 
-fn ask(store: &Path, arguments: &[&str]) -> Value {
+pub(crate) fn ask(store: &Path, arguments: &[&str]) -> Value {
     let mut command = Command::new(crate::support::binary());
     command.arg(arguments[0]).args(["--json", "--locale", "en", "--store"]).arg(store).args(&arguments[1..]);
     let output = command.output().unwrap();
@@ -53,7 +53,7 @@ fn ask(store: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn failures(store: &N8nFolder, more: &[&str]) -> Value {
+pub(crate) fn failures(store: &N8nFolder, more: &[&str]) -> Value {
     ask(store.path(), &[&["failures", "--started-after", "2026-01-01T00:00:00Z"], more].concat())
 }
 
@@ -128,12 +128,15 @@ fn failures_are_grouped_by_what_failed() {
         let first = failures(&store, &["--limit", "2"])["data"].clone();
         assert_eq!((first["groups"].as_array().unwrap().len(), &first["moreGroups"]), (2, &json!(3)));
         let none = ask(store.path(), &["failures", "--started-after", "2027-01-01T00:00:00Z"]);
-        assert_eq!((&none["message"], &none["data"]["groups"]), (&json!("No failures"), &json!([])));
+        assert_eq!(
+            (&none["message"], &none["data"]["groups"]),
+            (&json!("No failures since 2027-01-01 00:00 UTC"), &json!([]))
+        );
     }
 }
 
 /// Executions of eight days, 24 each; in the last day the node is slower from an edit on.
-fn moving(store: &N8nFolder, change: impl Fn(u64, &mut Value)) {
+pub(crate) fn moving(store: &N8nFolder, change: impl Fn(u64, &mut Value)) {
     let connection = store.open();
     for id in 0..24 * 8 {
         let mut body = execution(id, if id < 24 * 7 + 1 { "aaaaaaaa" } else { "bbbbbbbb" });
@@ -214,7 +217,7 @@ fn what_was_not_read_is_neither_stopped_nor_a_group() {
     assert_eq!(data["notRead"], json!({"elsewhere": 12, "unreadable": 12}), "{data}");
     assert!(data["_guidance"].as_str().unwrap().contains("were not read"), "{data}");
     let answer = failures(&store, &[]);
-    assert_eq!(answer["message"], "No failure could be read");
+    assert_eq!(answer["message"], "No failure could be read since 2026-01-01 00:00 UTC");
     assert_eq!(
         (&answer["data"]["failures"], &answer["data"]["notRead"]),
         (&json!(0), &json!({"elsewhere": 3})),
@@ -335,11 +338,11 @@ fn without_a_store_trends_are_not_offered() {
     assert!(!output.status.success() && error.contains("--store"), "{error}");
 }
 
-fn find(store: &N8nFolder, more: &[&str]) -> Value {
+pub(crate) fn find(store: &N8nFolder, more: &[&str]) -> Value {
     ask(store.path(), &[&["find"], more].concat())
 }
 
-fn ids(answer: &Value) -> Vec<String> {
+pub(crate) fn ids(answer: &Value) -> Vec<String> {
     answer["data"]["executions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 

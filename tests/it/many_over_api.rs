@@ -171,7 +171,11 @@ fn the_newest_failures_are_grouped() {
     executions.insert("70".to_owned(), failed(70, "no such table"));
     let n8n = Server::start(n8n_handler(executions.clone()));
     let answer = ask(&n8n, &["failures", "--started-after", "2026-01-01T00:00:00Z"]);
-    assert_eq!((&answer["message"], bodies(&n8n)), (&json!("4 failures in 2 groups"), 4), "{answer}");
+    assert_eq!(
+        (&answer["message"], bodies(&n8n)),
+        (&json!("4 failures in 2 groups since 2026-01-01 00:00 UTC"), 4),
+        "{answer}"
+    );
     let group = &answer["data"]["groups"][0];
     let edges = json!([
         group["count"],

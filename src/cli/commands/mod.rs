@@ -305,7 +305,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
     ToolCommand {
         name: "find",
         tool: &find_executions::TOOL,
-        about: "Find the executions of a store in which a value occurs",
+        about: "Find the executions in which a value occurs",
         reads: Reads::Executions,
         spelling: Spelling {
             positional: &["text"],
@@ -336,7 +336,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
     ToolCommand {
         name: "failures",
         tool: &group_failures::TOOL,
-        about: "Group the failed executions of a store by what failed",
+        about: "Group failed executions by what failed",
         reads: Reads::Executions,
         spelling: Spelling {
             help: &[
@@ -344,7 +344,10 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                 &[
                     ("workflowId", "Only failures of this workflow"),
                     ("nodeName", "Only failures of the node with this name"),
-                    ("startedAfter", "Only executions started at or after this time (ISO 8601; default: 7 days ago)"),
+                    (
+                        "startedAfter",
+                        "Only executions started at or after this time (ISO 8601; default: 7 days before the end)",
+                    ),
                     ("limit", "At most this many groups"),
                 ],
                 PERIOD,

@@ -1,7 +1,8 @@
 //! What has moved at the nodes of a workflow: the last period against the seven of the same length before it.
 //!
 //! A node is judged if it ran at least 20 times in the last period, 60 times in the seven, and 20 times in at least
-//! three of them. Measures of successful runs are judged if there are as many of those alone.
+//! three of them. Measures of successful runs are judged if there are as many of those alone; without them, a node that
+//! does not fail more often has run too rarely to be judged.
 //!
 //! | moved | conditions, all of a row |
 //! |---|---|
@@ -79,7 +80,7 @@ pub struct Movements {
     pub moved: Vec<Moved>,
     /// How many nodes were judged and did not move.
     pub steady: usize,
-    /// The nodes that ran too rarely to be judged.
+    /// The nodes that ran, or succeeded, too rarely to be judged.
     pub too_few: Vec<String>,
 }
 
@@ -186,7 +187,7 @@ pub enum Figures {
     },
 }
 
-/// The first run after a change; the last one of a node that stopped.
+/// The first run after a change, or with the edit next to it; the last one of a node that stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     /// Its execution.
@@ -245,6 +246,11 @@ impl Trend {
                 continue;
             }
             let moved = all_moved(&node, &runs);
+            // Whether it fails more often is then all that is known of it.
+            if moved.is_empty() && !Sample::of(&runs, Measure::Ms).is_enough() {
+                movements.too_few.push(node);
+                continue;
+            }
             movements.steady += usize::from(moved.is_empty());
             movements.moved.extend(moved);
         }

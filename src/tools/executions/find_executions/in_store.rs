@@ -54,7 +54,7 @@ impl Visitor for Finding {
     }
 
     fn is_hit(&self, view: &Self::View) -> bool {
-        matches!(view, Some(Searched::Found(_)))
+        matches!(view, Some(Searched::Read(view)) if view.total > 0)
     }
 
     fn take(&mut self, listed: Listed, visit: Visit<Self::View>) {
@@ -72,9 +72,9 @@ impl Visitor for Finding {
             Searched::NoData => return not_searched.not_read.add(Unread::NoData),
             Searched::Redacted => return not_searched.redacted += 1,
             Searched::Nothing => return range.count(row.started_at()),
-            Searched::Found(view) => view,
+            Searched::Read(view) => view,
         };
-        not_searched.too_large_items += view.too_large;
+        not_searched.add_parts(&view);
         range.count(row.started_at());
         executions.extend(view.hits.into_iter().next().map(|first| FoundExecution {
             id: row.id().to_owned(),

@@ -18,7 +18,7 @@ use serde::Serialize;
 use self::page::FindPage;
 use super::not_read::NotRead;
 use super::source::{MARK_TOKENS, Origin};
-use crate::execution::search::Hit;
+use crate::execution::search::{Hit, SearchView};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens, is_zero};
 use crate::toolkit::cursor::{CURSOR, LIMIT, Limit};
@@ -96,9 +96,20 @@ struct NotSearched {
     /// n8n's API sends too much of them.
     #[serde(skip_serializing_if = "is_zero")]
     too_large: u64,
-    /// Items of more than 1 MiB, in executions with hits.
+    /// Items of more than 1 MiB, in executions of which the others were searched.
     #[serde(skip_serializing_if = "is_zero")]
     too_large_items: u64,
+    /// Lists and objects whose content is nested too deeply, in the same.
+    #[serde(skip_serializing_if = "is_zero")]
+    too_deep: u64,
+}
+
+impl NotSearched {
+    /// Adds what was not searched of an execution.
+    fn add_parts(&mut self, view: &SearchView) {
+        self.too_large_items += view.too_large;
+        self.too_deep += view.too_deep;
+    }
 }
 
 /// An execution that has the value.

@@ -23,7 +23,7 @@ pub(super) async fn find(n8n: &Client, page: &FindPage, search: SearchProjection
             // What is left of a redacted execution is not searched: a hit would reveal what it contains.
             Fetched::Read(Ok(SearchView { redacted: true, .. })) => not_searched.redacted += 1,
             Fetched::Read(Ok(view)) => {
-                not_searched.too_large_items += if view.total > 0 { view.too_large } else { 0 };
+                not_searched.add_parts(&view);
                 range.count(text(listed, "startedAt").as_deref());
                 executions.extend(view.hits.into_iter().next().map(|first| FoundExecution {
                     id: text(listed, "id").unwrap_or_default(),

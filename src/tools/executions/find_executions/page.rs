@@ -7,10 +7,10 @@ use super::FindExecutions;
 use crate::execution::search::{Condition, Operand, PathEnd, SearchProjection, ValueQuery};
 use crate::n8n::{ListCursor, ListQuery};
 use crate::store::Query;
-use crate::toolkit::ScalarOrPath;
-use crate::toolkit::cursor;
+use crate::toolkit::{ArgumentError, Kind, ScalarOrPath, Words, cursor};
 use crate::tools::Error;
 use crate::tools::executions::asked_value::{pattern, scalar};
+use crate::tools::executions::list_executions::Status;
 
 /// The question, and where it continues.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl FindPage {
     pub(super) fn new(asked: FindExecutions) -> Result<Self, Error> {
         if let Some(cursor) = &asked.cursor {
             return match cursor::decode::<Self>(cursor)? {
-                page if cursor::LIMITS.contains(&page.limit) && page.is_complete() => Ok(page),
+                page if page.is_of_a_cursor() => Ok(page),
                 _ => Err(cursor::refused().into()),
             };
         }
@@ -59,7 +59,7 @@ impl FindPage {
             path: asked.path,
             node_name: asked.node_name,
             workflow_id: asked.workflow_id,
-            status: asked.status,
+            status: status(asked.status)?,
             started_after: asked.started_after,
             started_before: asked.started_before,
             limit: asked.limit,
@@ -67,6 +67,12 @@ impl FindPage {
         };
         page.check()?;
         Ok(page)
+    }
+
+    /// Whether a cursor of this tool encodes it.
+    fn is_of_a_cursor(&self) -> bool {
+        let is_id = |after: &String| after.parse::<i64>().is_ok();
+        cursor::LIMITS.contains(&self.limit) && self.is_complete() && self.after.as_ref().is_none_or(is_id)
     }
 
     /// Whether it says what to search for: the cursor of another tool does not.
@@ -143,6 +149,16 @@ impl FindPage {
         let values = [("equals", &self.equals), ("above", &self.above), ("below", &self.below)];
         let values = values.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
         texts.chain(values).map(|(name, value)| format!(", {name}: {value}")).collect()
+    }
+}
+
+/// A status that an execution can have; its words in the schema would cost every client tokens.
+fn status(asked: Option<String>) -> Result<Option<String>, Error> {
+    match asked {
+        Some(word) if Status::named(&word).is_none() => {
+            Err(ArgumentError::not_allowed("status", &Kind::Choice(Status::WORDS), &word.into()).into())
+        }
+        asked => Ok(asked),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The answer about groups within its budget.
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::super::not_read::NotRead;
-use super::Found;
 use super::groups::{Failed, Group};
+use super::{Found, Span};
 use crate::budget::Ladder;
-use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::json::{CUT_NAME_CHARS, Prefix, shorten, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{is_zero, success};
 use crate::tools::executions::listed::{minute, short_version};
@@ -86,7 +87,7 @@ impl<'a> Shown<'a> {
 
 impl<'a> Row<'a> {
     fn of(group: &'a Group, part: usize) -> Self {
-        let text = |text: &str, chars: usize| shorten(text, chars / part);
+        let text = |text: &Prefix, chars: usize| text.cut(chars / part).0.into_owned();
         let name = |name: &String| shorten_name(name, CUT_NAME_CHARS / part);
         let error = [group.key.name.as_deref(), group.key.http_code.as_deref()];
         let error = error.into_iter().flatten().collect::<Vec<_>>().join(" ");
@@ -96,7 +97,7 @@ impl<'a> Row<'a> {
             node: group.key.node.as_ref().map(name),
             error: (!error.is_empty()).then(|| shorten(&error, MESSAGE_CHARS / part)),
             message: text(&group.message, MESSAGE_CHARS),
-            description: group.description.as_deref().map(|description| text(description, DESCRIPTION_CHARS)),
+            description: group.description.as_ref().map(|description| text(description, DESCRIPTION_CHARS)),
             variants: group.variants(),
             count: group.count,
             first: Shown::of(&group.first),
@@ -115,20 +116,29 @@ struct GroupLimits {
     part: usize,
 }
 
-/// The answer as it is sent: as many groups as fit.
-pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> String {
+/// What was found, and in which time span.
+fn message(found: &Found, span: Span, locale: Locale) -> String {
+    let shown = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let (begin, end) = (shown(span.begin), span.end.map(shown));
+    let until = end.as_ref().map(|end| format!(" until {end}")).unwrap_or_default();
+    let from = end.map_or_else(|| format!("{begin} 以降の"), |end| format!("{begin} から {end} までの"));
     let failures = counted(found.failures as usize, "failure", "failures");
     let (japanese, english) = match found.total {
         0 if found.too_large > 0 || found.not_read.any().is_some() => {
-            ("読めた失敗はありません".to_owned(), "No failure could be read".to_owned())
+            (format!("{from}失敗で読めたものはありません"), "No failure could be read".to_owned())
         }
-        0 => ("失敗はありません".to_owned(), "No failures".to_owned()),
+        0 => (format!("{from}失敗はありません"), "No failures".to_owned()),
         total => (
-            format!("失敗を {total} グループにまとめました"),
+            format!("{from}失敗を {total} グループにまとめました"),
             format!("{failures} in {}", counted(total, "group", "groups")),
         ),
     };
-    let message = locale.choose(&japanese, &english);
+    locale.choose(&japanese, &format!("{english} since {begin}{until}")).to_owned()
+}
+
+/// The answer as it is sent: as many groups as fit.
+pub(super) fn compose(found: &Found, span: Span, max_tokens: usize, locale: Locale) -> String {
+    let message = message(found, span, locale);
     let write = |limits: GroupLimits| {
         let shown = &found.groups[..limits.groups.min(found.groups.len())];
         let data = FailureGroups {
@@ -141,7 +151,7 @@ pub(super) fn compose(found: &Found, max_tokens: usize, locale: Locale) -> Strin
             not_examined: found.not_examined.as_deref().map(|before| NotExamined { before }),
             guidance: guidance(shown, found),
         };
-        success(message, &data)
+        success(&message, &data)
     };
     let most = GroupLimits { groups: found.groups.len(), part: 1 };
     let ladder = Ladder::new(most)
@@ -174,6 +184,8 @@ fn guidance(groups: &[Group], found: &Found) -> Option<String> {
         "This call got no more from n8n: goodBefore, goodAfter and edited can be missing. n8n-lens with --store has them."
             .to_owned()
     });
-    let all: Vec<_> = compared.into_iter().chain(bounded).chain(partial).collect();
+    let unfit = (groups.is_empty() && found.total > 0)
+        .then(|| "No group fits the budget of tokens: a larger maxTokens shows them.".to_owned());
+    let all: Vec<_> = compared.into_iter().chain(bounded).chain(partial).chain(unfit).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }

@@ -9,11 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::execution::Failure;
 use crate::execution::kind::{Kind, merged};
-use crate::json::cut_name;
+use crate::json::{Prefix, cut_name};
 use crate::store::{self, Query, Row, Store};
 
-/// The text shown for an execution without an error.
+/// The text shown for an execution without an error, and for an error without a message.
 const NO_ERROR: &str = "no error was recorded";
+const NO_MESSAGE: &str = "no message was recorded";
 
 /// Characters kept of each text of a group, for display.
 const HELD_CHARS: usize = 300;
@@ -36,8 +37,8 @@ pub(super) struct Group {
     pub key: Key,
     pub workflow_name: Option<String>,
     /// The texts of the newest one.
-    pub message: String,
-    pub description: Option<String>,
+    pub message: Prefix,
+    pub description: Option<Prefix>,
     pub count: u64,
     /// Hashes of the distinct texts.
     texts: HashSet<u64>,
@@ -88,17 +89,18 @@ impl Groups {
             name: error.and_then(|error| error.name.as_ref()).map(|name| name.kept.clone()),
             http_code: error.and_then(|error| error.http_code.clone()),
         };
-        let text = error.and_then(|error| error.message.as_ref()).map_or(NO_ERROR, |message| &message.kept);
+        let text = error.map_or(NO_ERROR, |error| message_of(error).map_or(NO_MESSAGE, |message| &message.kept));
         let description = error.and_then(|error| error.description.as_ref()).map(|text| text.kept.as_str());
         let kinds = (Kind::of(text), description.map(Kind::of).unwrap_or_default());
         let alike = self.0.entry(key.clone()).or_default();
         let group = alike.entry(kinds).or_insert_with(|| {
             let Failure { message, description, .. } = error.map(Failure::readable).unwrap_or_default();
+            let message = message.filter(|_| error.and_then(message_of).is_some());
             Group {
                 key,
                 workflow_name: whose.workflow_name.map(cut_name),
-                message: message.map_or_else(|| NO_ERROR.to_owned(), |message| held(&message.kept)),
-                description: description.map(|text| held(&text.kept)),
+                message: message.map_or_else(|| text.to_owned().into(), held),
+                description: description.map(held),
                 count: 0,
                 texts: HashSet::new(),
                 first: failed.clone(),
@@ -124,8 +126,14 @@ impl Groups {
     }
 }
 
-fn held(text: &str) -> String {
-    text.chars().take(HELD_CHARS).collect()
+/// The message of an error, unless it is empty.
+fn message_of(error: &Failure) -> Option<&Prefix> {
+    error.message.as_ref().filter(|message| !message.kept.trim().is_empty())
+}
+
+/// The beginning of a text, which knows how long the text is.
+fn held(text: Prefix) -> Prefix {
+    Prefix { kept: text.kept.chars().take(HELD_CHARS).collect(), chars: text.chars }
 }
 
 /// Joins failures that turn out to be of one kind once all others of their node are known.

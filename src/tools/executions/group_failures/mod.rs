@@ -49,11 +49,19 @@ arguments! {
     struct GroupFailures {
         workflow_id: Option<Text> = "Only this workflow.",
         node_name: Option<Text> = "Only this node.",
-        started_after: Option<Date> = "Default: 7 days ago.",
+        started_after: Option<Date> = "Default: 7 days earlier.",
         started_before: Option<Date> = "ISO 8601.",
         limit: IntegerOr<10, 1, 100> = "Groups.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
     }
+}
+
+/// The time span that a call examines.
+#[derive(Clone, Copy)]
+struct Span {
+    begin: Timestamp,
+    /// Up to now, if there is none.
+    end: Option<Timestamp>,
 }
 
 /// The result of grouping.
@@ -81,22 +89,24 @@ struct Found {
 impl ToolCall for GroupFailures {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
         let (locale, max_tokens) = (context.locale, self.max_tokens - MARK_TOKENS);
+        let span = self.span()?;
         let Some(store) = &context.store else {
-            let found = over_api::find(context.n8n()?, &self).await?;
-            return Ok(answer::compose(&found, max_tokens, locale));
+            let found = over_api::find(context.n8n()?, &self, span).await?;
+            return Ok(answer::compose(&found, span, max_tokens, locale));
         };
         let reveal = store.reveals();
         let answer = store.ask(move |store, cancel| {
-            let found = self.find(store, cancel, reveal)?;
-            Ok(answer::compose(&found, max_tokens, locale))
+            let found = self.find(store, cancel, span, reveal)?;
+            Ok(answer::compose(&found, span, max_tokens, locale))
         });
         Ok(Origin::Store { deleted: false }.mark(answer.await?))
     }
 }
 
 impl GroupFailures {
-    fn find(&self, store: &Store, cancel: &CancellationToken, reveal: bool) -> Result<Found, store::Error> {
-        let walk = Walk { query: self.query(), most: MAX_EXAMINED, hits: u64::MAX, time: MAX_TIME, texts: Vec::new() };
+    fn find(&self, store: &Store, cancel: &CancellationToken, span: Span, reveal: bool) -> Result<Found, store::Error> {
+        let walk =
+            Walk { query: self.query(span), most: MAX_EXAMINED, hits: u64::MAX, time: MAX_TIME, texts: Vec::new() };
         let mut grouping = Grouping { asked: self, reveal, groups: Groups::default(), found: Found::default() };
         let last = store.walk(&walk, cancel, &mut grouping)?;
         let Grouping { groups, mut found, .. } = grouping;
@@ -111,19 +121,25 @@ impl GroupFailures {
         Ok(found)
     }
 
-    fn query(&self) -> Query {
+    fn query(&self, span: Span) -> Query {
         Query {
             workflow_id: self.workflow_id.clone(),
             failed: true,
-            started_after: Some(self.started_after()),
+            started_after: Some(span.begin.to_string()),
             started_before: self.started_before.clone(),
             ..Query::default()
         }
     }
 
-    fn started_after(&self) -> String {
-        let recent = || Timestamp::now().checked_sub(RECENT).unwrap_or(Timestamp::MIN).to_string();
-        self.started_after.clone().unwrap_or_else(recent)
+    fn span(&self) -> Result<Span, Error> {
+        let date = |date: &Option<String>| date.as_deref().and_then(|date| date.parse::<Timestamp>().ok());
+        let end = date(&self.started_before);
+        let recent = || end.unwrap_or_else(Timestamp::now).checked_sub(RECENT).unwrap_or(Timestamp::MIN);
+        let begin = date(&self.started_after).unwrap_or_else(recent);
+        if end.is_some_and(|end| begin > end) {
+            return Err(Error::argument("startedAfter", "is later than the end of the time span."));
+        }
+        Ok(Span { begin, end })
     }
 
     /// Whether the call asks about this failure.

@@ -9,7 +9,7 @@ use tokio::time::timeout_at;
 use super::super::listed::text;
 use super::super::walk_over_api::{Fetched, Limited, walk};
 use super::groups::{Failed, Group, Groups, Whose};
-use super::{Found, GroupFailures};
+use super::{Found, GroupFailures, Span};
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::execution::{self, HeaderProjection};
 use crate::n8n::{Client, ListCursor, ListQuery, Listing};
@@ -21,11 +21,11 @@ const MAX_LISTED: u64 = 250;
 const MAX_BEFORE: u64 = 20;
 
 /// Groups the newest failures, as many as one call may request.
-pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, Error> {
+pub(super) async fn find(n8n: &Client, asked: &GroupFailures, span: Span) -> Result<Found, Error> {
     let (mut found, mut groups, mut is_over) = (Found::default(), Groups::default(), false);
     found.is_bounded = true;
     // The oldest versions of n8n do not support `startedAfter`.
-    let after: Option<Timestamp> = asked.started_after().parse().ok();
+    let after = span.begin;
     let query = ListQuery {
         workflow_id: asked.workflow_id.clone(),
         // n8n lists one status at a time; a crashed execution has no error to group by.
@@ -37,7 +37,7 @@ pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, E
     let take = |listed: &Value, fetched: Fetched<Result<Summary, execution::Error>>| {
         let at = text(listed, "startedAt");
         let started: Option<Timestamp> = at.as_deref().and_then(|at| at.parse().ok());
-        is_over = started.zip(after).is_some_and(|(started, after)| started < after);
+        is_over = started.is_some_and(|started| started < after);
         if is_over {
             return false;
         }
@@ -69,7 +69,7 @@ pub(super) async fn find(n8n: &Client, asked: &GroupFailures) -> Result<Found, E
     found.is_rate_low = walked.is_rate_low;
     if walked.last.is_some() && !is_over {
         let left = walked.next_at.or(last_at);
-        let is_asked = |at: &String| at.parse::<Timestamp>().ok().zip(after).is_none_or(|(at, after)| at >= after);
+        let is_asked = |at: &String| at.parse::<Timestamp>().ok().is_none_or(|at| at >= after);
         found.not_examined = left.filter(is_asked);
     }
     (found.groups, found.total) = groups.finish(asked.limit);

@@ -32,6 +32,8 @@ struct TrendAnswer<'a> {
     too_few_more: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_read: Option<NotRead>,
+    #[serde(skip_serializing_if = "is_zero")]
+    not_ended: u64,
     #[serde(rename = "_guidance", skip_serializing_if = "Option::is_none")]
     guidance: Option<String>,
 }
@@ -133,8 +135,22 @@ fn guidance(seen: &Seen) -> Option<String> {
     let incomplete = seen.is_last_incomplete.then(|| {
         "Executions of the last period were not read: which nodes stopped or ran too rarely is not known.".to_owned()
     });
-    let both: Vec<_> = compared.into_iter().chain(incomplete).collect();
-    (!both.is_empty()).then(|| both.join(" "))
+    let unfinished = (!seen.is_last_incomplete && seen.waits_for_more()).then(|| {
+        let waiting =
+            counted(seen.not_ended as usize, "execution of the last period has", "executions of the last period have");
+        format!("{waiting} not ended: which nodes stopped or ran too rarely is not known.")
+    });
+    let nothing = is_unknown(seen).then(|| {
+        "No execution started in these eight periods. workflowId is an id, not a name; manual executions do not count."
+            .to_owned()
+    });
+    let all: Vec<_> = compared.into_iter().chain(incomplete).chain(unfinished).chain(nothing).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// Whether the store has nothing of the workflow in these periods, as for a name in place of an id.
+fn is_unknown(seen: &Seen) -> bool {
+    seen.executions.is_empty() && seen.not_read.any().is_none() && seen.not_ended == 0
 }
 
 /// The answer as it is sent.
@@ -163,6 +179,7 @@ pub(super) fn compose(workflow: &str, periods: Periods, seen: &Seen, max_tokens:
             too_few: too_few.iter().take(limits.too_few).map(|name| shorten_name(name, limits.chars)).collect(),
             too_few_more: too_few.len().saturating_sub(limits.too_few) as u64,
             not_read: seen.not_read.any(),
+            not_ended: seen.not_ended,
             guidance: guidance(seen),
         };
         success(&message, &data)

@@ -28,6 +28,8 @@ struct Data<'a> {
     more_nodes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_read: Option<NotRead>,
+    #[serde(skip_serializing_if = "is_zero")]
+    not_ended: u64,
 }
 
 #[derive(Serialize)]
@@ -88,6 +90,7 @@ fn compose(workflow: &str, periods: Periods, seen: &Seen) -> String {
         nodes: seen.lines.iter().take(NODES).map(ShownLine::of).collect(),
         more_nodes: seen.lines.len().saturating_sub(NODES) as u64,
         not_read: seen.not_read.any(),
+        not_ended: seen.not_ended,
     };
     success("", &data)
 }

@@ -22,7 +22,7 @@ use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
 use crate::execution::trend::{Line, MAX_OBSERVATIONS, Movements, Observation, PERIODS, Trend, What};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::n8n::Progress;
-use crate::store::{self, Listed, Query, Row, Store, Visit, Visitor, Walk};
+use crate::store::{self, Listed, Query, Row, Store, Unread, Visit, Visitor, Walk};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{Date, Effect, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
@@ -41,6 +41,10 @@ pub static TOOL: Tool = Tool {
 /// The most executions that are read, and how long that may take.
 const MAX_EXECUTIONS: u64 = 20_000;
 const MAX_TIME: Duration = Duration::from_secs(15);
+
+/// With this many executions of the last period, those that have not ended do not keep a node from having stopped: as
+/// many runs as a node needs to be judged.
+const MIN_ENDED: usize = 20;
 
 /// The shortest and the longest period.
 const SHORTEST: SignedDuration = SignedDuration::from_hours(1);
@@ -72,6 +76,8 @@ struct Seen {
     not_read: NotRead,
     /// Whether some of these are in the last period.
     is_last_incomplete: bool,
+    /// Executions of the last period that have not ended.
+    not_ended: u64,
     /// The versions of the workflow, in the order in which they first ran: as the movements number them.
     versions: IndexSet<Option<String>>,
     movements: Movements,
@@ -86,6 +92,14 @@ struct SeenExecution {
     version: Option<String>,
     period: u8,
     failed: bool,
+}
+
+impl Seen {
+    /// Whether too few executions of the last period have ended to say what did not run in it, and others still may.
+    fn waits_for_more(&self) -> bool {
+        let ended = self.executions.iter().filter(|execution| execution.period == PERIODS - 1).count();
+        self.not_ended > 0 && ended < MIN_ENDED
+    }
 }
 
 impl ToolCall for WorkflowTrend {
@@ -182,6 +196,7 @@ fn read(
         oldest_first: true,
         ..Query::default()
     };
+    let unfinished = Query { unfinished: true, started_after: Some(periods.last().to_string()), ..query.clone() };
     let walk = Walk { query, most: MAX_EXECUTIONS, hits: u64::MAX, time: MAX_TIME, texts: Vec::new() };
     let mut reading = Reading { periods, reveal, seen: Seen::default(), trend: Trend::default(), is_full: false };
     if store.walk(&walk, cancel, &mut reading)?.is_some() || reading.is_full {
@@ -189,8 +204,9 @@ fn read(
     }
     let Reading { mut seen, trend, .. } = reading;
     (seen.lines, seen.movements) = (trend.lines(), trend.finish());
-    if seen.is_last_incomplete {
-        // A node may have run in what was not read.
+    seen.not_ended = store.count(&unfinished, cancel)?;
+    if seen.is_last_incomplete || seen.waits_for_more() {
+        // A node may have run in what was not read, or may still run.
         seen.movements.moved.retain(|moved| moved.what != What::Stopped);
         seen.movements.too_few.clear();
     }
@@ -224,7 +240,12 @@ impl Visitor for Reading {
         // The last one has the newest name.
         self.seen.workflow_name = workflow_name.or(self.seen.workflow_name.take());
         let Some(execution) = seen_execution(&row, self.periods) else { return };
-        match visit.read() {
+        let read = match visit.read() {
+            // A node must have run for it to succeed.
+            Ok(runs) if runs.nodes.is_empty() && !execution.failed => Err(Unread::NoData),
+            read => read,
+        };
+        match read {
             Ok(runs) => self.add(execution, &runs),
             Err(reason) => {
                 self.seen.not_read.add(reason);

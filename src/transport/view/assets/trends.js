@@ -4,7 +4,7 @@ import { format, to } from './address.js';
 import { data, fill, h, refill, svg } from './dom.js';
 import { scroll } from './fields.js';
 import { Loader } from './loading.js';
-import { duration, minute, number, percent, t, unread } from './words.js';
+import { count, duration, minute, number, percent, t, unread } from './words.js';
 
 const PERIODS = ['1h', '6h', '24h', '7d'];
 const DEFAULT = '24h';
@@ -64,9 +64,10 @@ function chip(changes, word, isCurrent) {
   return h('a', { class: 'chip', ...to(changes), 'aria-current': isCurrent ? 'true' : null }, word);
 }
 
-function show({ periods, nodes, moreNodes = 0, moved, notRead }, period) {
+function show({ periods, nodes, moreNodes = 0, moved, notRead, notEnded = 0 }, period) {
   const executions = periods.map((each) => each.executions);
-  if (!executions.some(Boolean)) return h('p', { class: 'fine' }, unread(notRead) || t('noneInPeriods'));
+  const missing = [unread(notRead), notEnded > 0 && count('notEnded', notEnded)].filter(Boolean).join(' · ');
+  if (!executions.some(Boolean)) return h('p', { class: 'fine' }, missing || t('noneInPeriods'));
   const whole = { node: null, runs: executions, failed: periods.map((each) => each.failures), ms: [], items: [] };
   const heads = ['node', 'runs', 'failedShare', 'time', 'itemsWord'];
   return [
@@ -76,7 +77,7 @@ function show({ periods, nodes, moreNodes = 0, moved, notRead }, period) {
       h('thead', {}, h('tr', {}, heads.map((word) => h('th', { scope: 'col' }, t(word))))),
       h('tbody', {}, [whole, ...nodes].map((node) => row(node, moved))))),
     moreNodes > 0 && h('p', { class: 'fine' }, `+${number(moreNodes)}`),
-    unread(notRead) && h('p', { class: 'fine' }, unread(notRead)),
+    missing && h('p', { class: 'fine' }, missing),
   ];
 }
 
