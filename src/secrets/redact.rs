@@ -55,11 +55,7 @@ pub fn text(prefix: &mut Prefix) {
 
 /// Whether a parameter of a node holds a secret: by a name on the way to it, by the name next to it, or in its text. `texts` are
 /// the texts of the node, each with its JSON Pointer.
-pub(crate) fn is_in_parameter<'t>(
-    pointer: &str,
-    text: &str,
-    mut texts: impl Iterator<Item = (&'t str, &'t str)>,
-) -> bool {
+pub(crate) fn holds_secret<'t>(pointer: &str, text: &str, mut texts: impl Iterator<Item = (&'t str, &'t str)>) -> bool {
     let (around, name) = pointer.rsplit_once('/').unwrap_or_default();
     let is_its_name = |(other, text): (&str, &str)| {
         let (place, name) = other.rsplit_once('/').unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Writing workflow files: completely or not at all, one writer after another.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
@@ -179,8 +180,8 @@ fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
 /// Replaces a file with a text, or makes a new file of it.
 fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<()> {
     let temporary = format!(".{}.n8n-lens.tmp", name.to_string_lossy());
-    let mark = if has_mark(directory, name) { MARK } else { "" };
-    directory.replace(name, format!("{mark}{text}").as_bytes(), &temporary, |temporary| {
+    let text = if has_mark(directory, name) { Cow::Owned(format!("{MARK}{text}")) } else { Cow::Borrowed(text) };
+    directory.replace(name, text.as_bytes(), &temporary, |temporary| {
         // Created anew, so that it cannot be a link to somewhere else.
         let out = directory.create(temporary)?;
         if let Some(permissions) = directory.permissions(name)? {

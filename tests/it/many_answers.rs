@@ -214,7 +214,7 @@ fn groups_that_do_not_fit_are_said_to_need_more_tokens() {
     let store = N8nFolder::wal();
     let connection = store.open();
     let mut body = failed(1, "aaaaaaaa", "A call", json!({"message": "no"}));
-    // Ids are shown as they are.
+    // Ids are not shortened.
     body["workflowId"] = json!("漢字😀".repeat(300));
     store.save_with(&connection, &body);
     let answer = failures(&store, &["--max-tokens", "1000"]);

@@ -29,7 +29,7 @@ check('what is running and waiting, until when, and what ends', '#/', async (pag
   assert.match(await now.innerText(), /Waiting Invoices #\d+ waits until \d+ \w+ 2099/);
   const link = await now.locator('a').first().elementHandle();
   const before = await now.innerText();
-  await page.waitForFunction((text) => document.querySelector('.now').innerText !== text, before);
+  await page.waitForFunction((text) => document.querySelector('.now').innerText !== text, before, { timeout: 5000 });
   assert.ok(await link.evaluate((element) => element.isConnected), 'a click or a selection is not lost');
 });
 

@@ -28,6 +28,7 @@ mod tests;
 use indexmap::IndexMap;
 
 use self::change::since;
+pub use self::rules::MIN_LAST;
 use self::rules::{Measure, Sample};
 
 /// How many periods there are: the last one, and the seven before it.

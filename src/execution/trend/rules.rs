@@ -3,9 +3,10 @@
 use super::statistics::{hypergeometric_tail, mann_whitney, median, percentile_95};
 use super::{Figures, Level, Observation, PERIODS, What};
 
-/// The minimum runs of the last period, of all earlier ones, and of an earlier one that counts; and how many must
-/// count.
-const MIN_LAST: usize = 20;
+/// The minimum runs of a node in the last period.
+pub const MIN_LAST: usize = 20;
+
+/// The minimum runs of all earlier periods, and of an earlier one that counts; and how many must count.
 const MIN_EARLIER: usize = 60;
 const MIN_OF_PERIOD: usize = 20;
 const MIN_PERIODS: usize = 3;

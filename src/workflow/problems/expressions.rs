@@ -71,7 +71,7 @@ fn fault(node: &ParsedNode, text: &ParameterText, scanned: &Scanned) -> Option<P
 /// A part of a parameter, unless the parameter holds a secret: the part may be of that.
 fn without_secrets(node: &ParsedNode, text: &ParameterText, part: String) -> String {
     let texts = node.texts.iter().map(|other| (other.pointer.as_str(), other.text.as_str()));
-    match redact::is_in_parameter(&text.pointer, &text.text, texts) {
+    match redact::holds_secret(&text.pointer, &text.text, texts) {
         true => REDACTED.to_owned(),
         false => part,
     }

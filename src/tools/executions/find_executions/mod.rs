@@ -96,10 +96,10 @@ struct NotSearched {
     /// n8n's API sends too much of them.
     #[serde(skip_serializing_if = "is_zero")]
     too_large: u64,
-    /// Items of more than 1 MiB, in executions of which the others were searched.
+    /// Items of more than 1 MiB; the other items of their executions were searched.
     #[serde(skip_serializing_if = "is_zero")]
     too_large_items: u64,
-    /// Lists and objects whose content is nested too deeply, in the same.
+    /// Lists and objects that are nested too deeply; everything around them was searched.
     #[serde(skip_serializing_if = "is_zero")]
     too_deep: u64,
 }

@@ -60,7 +60,7 @@ arguments! {
 #[derive(Clone, Copy)]
 struct Span {
     begin: Timestamp,
-    /// Up to now, if there is none.
+    /// `None`: until now.
     end: Option<Timestamp>,
 }
 

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::not_read::NotRead;
 use super::source::{MARK_TOKENS, Origin};
 use crate::execution::node_runs::{NodeRuns, NodeRunsProjection};
-use crate::execution::trend::{Line, MAX_OBSERVATIONS, Movements, Observation, PERIODS, Trend, What};
+use crate::execution::trend::{Line, MAX_OBSERVATIONS, MIN_LAST, Movements, Observation, PERIODS, Trend, What};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::n8n::Progress;
 use crate::store::{self, Listed, Query, Row, Store, Unread, Visit, Visitor, Walk};
@@ -41,10 +41,6 @@ pub static TOOL: Tool = Tool {
 /// The most executions that are read, and how long that may take.
 const MAX_EXECUTIONS: u64 = 20_000;
 const MAX_TIME: Duration = Duration::from_secs(15);
-
-/// With this many executions of the last period, those that have not ended do not keep a node from having stopped: as
-/// many runs as a node needs to be judged.
-const MIN_ENDED: usize = 20;
 
 /// The shortest and the longest period.
 const SHORTEST: SignedDuration = SignedDuration::from_hours(1);
@@ -95,10 +91,10 @@ struct SeenExecution {
 }
 
 impl Seen {
-    /// Whether too few executions of the last period have ended to say what did not run in it, and others still may.
+    /// Whether fewer executions of the last period have ended than a node needs runs to be judged, and others may still run it.
     fn waits_for_more(&self) -> bool {
         let ended = self.executions.iter().filter(|execution| execution.period == PERIODS - 1).count();
-        self.not_ended > 0 && ended < MIN_ENDED
+        self.not_ended > 0 && ended < MIN_LAST
     }
 }
 

@@ -63,5 +63,6 @@ fn plain(error: &str) -> String {
         return "'position' must be a list of two numbers, such as [240, 300]".to_owned();
     }
     let plain = error.replace('`', "'").replace("field", "member");
-    plain.replace("sequence", "list").replace("a map", "an object").replace("map,", "object,")
+    let plain = plain.replace("invalid type: sequence,", "invalid type: list,");
+    plain.replace("invalid type: map,", "invalid type: object,").replace("expected a map", "expected an object")
 }
