@@ -19,6 +19,7 @@ mod duplicates;
 mod expressions;
 mod graph;
 mod loops;
+mod renamed;
 mod responses;
 mod scans;
 mod view;
@@ -150,6 +151,11 @@ impl Problem {
     fn with_detail(self, detail: String) -> Self {
         Self { detail: Some(detail), ..self }
     }
+
+    /// What it says, whatever the number of times and the place: the rule, the node, the reference and the detail.
+    pub fn statement(&self) -> (Rule, &str, Option<&str>, Option<&str>) {
+        (self.rule, &self.node, self.reference.as_deref(), self.detail.as_deref())
+    }
 }
 
 /// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only what n8n-lens itself knows of outputs
@@ -168,8 +174,8 @@ pub fn problems<'a>(
     Ok(Problems { list: counted(found.list), ..found })
 }
 
-/// Checks a workflow before and after an edit, as [`problems`] does, but lists each occurrence of a problem. `after` is called when the one before was checked, so that
-/// the edit can be made meanwhile.
+/// Checks a workflow before and after an edit, as [`problems`] does, but lists each occurrence of a problem: [`counted`] adds
+/// them up. `after` is called once the one before was checked, so that the edit can be made meanwhile.
 ///
 /// # Errors
 /// As [`problems`], and as `after`.
@@ -206,12 +212,12 @@ fn found<'a, 'v>(
 }
 
 /// Each problem once per node, with the number of times.
-fn counted(list: Vec<Problem>) -> Vec<Problem> {
+pub fn counted(list: Vec<Problem>) -> Vec<Problem> {
     let mut counted: IndexMap<_, Problem> = IndexMap::new();
     for problem in list {
-        let Problem { rule, node, reference, detail, .. } = problem.clone();
-        let known = counted.entry((rule, node, reference, detail)).or_insert(Problem { times: 0, ..problem });
-        known.times += 1;
+        let (rule, node, reference, detail) = problem.statement();
+        let statement = (rule, node.to_owned(), reference.map(str::to_owned), detail.map(str::to_owned));
+        counted.entry(statement).and_modify(|known| known.times += 1).or_insert(problem);
     }
     counted.into_values().collect()
 }

@@ -79,18 +79,8 @@ impl Row {
     }
 
     /// What it says, whatever the number of times and the place: the rule, the node, the reference and the detail.
-    pub(in crate::tools) fn statement(&self) -> (&'static str, &str, Option<&str>, Option<&str>) {
+    pub(super) fn statement(&self) -> (&'static str, &str, Option<&str>, Option<&str>) {
         (self.rule, &self.node_name, self.reference.as_deref(), self.detail.as_deref())
-    }
-
-    /// Says the same of a node that was renamed, wherever it is named: `$('From')`, `From[main:0] -> Other[main:0]`.
-    pub(in crate::tools) fn rename(&mut self, from: &str, to: &str) {
-        if self.node_name == from {
-            to.clone_into(&mut self.node_name);
-        }
-        for text in [&mut self.reference, &mut self.detail].into_iter().flatten() {
-            *text = renamed(text, from, to);
-        }
     }
 
     /// The same row, with texts cut to `chars` characters.
@@ -112,45 +102,6 @@ impl From<Problem> for Row {
     }
 }
 
-/// A text with another name in place of each one that stands for itself.
-fn renamed(text: &str, from: &str, to: &str) -> String {
-    let is_part = |char: Option<char>| char.is_some_and(char::is_alphanumeric);
-    let (mut renamed, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(from).filter(|_| !from.is_empty()) {
-        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
-        let before_it = before.chars().next_back().or(renamed.chars().next_back().filter(|_| before.is_empty()));
-        let goes_on = is_part(before_it) || is_part(after.chars().next());
-        renamed.extend([before, if goes_on { from } else { to }]);
-        rest = after;
-    }
-    renamed + rest
-}
-
 fn is_one(times: &usize) -> bool {
     *times == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_connection_follows_a_renamed_node() {
-        let mut row = Row { detail: Some("A[main:0] -> C[main:0]".to_owned()), ..Row::new("noSuchNode", "error", "A") };
-        row.rename("A", "A 2");
-        row.rename("m", "X");
-        assert_eq!((row.node_name.as_str(), row.detail.as_deref()), ("A 2", Some("A 2[main:0] -> C[main:0]")));
-    }
-
-    #[test]
-    fn a_name_is_followed_wherever_it_stands_for_itself() {
-        for (text, expected) in [
-            ("$('B').first()", "$('B2').first()"),
-            ("it only runs after 'B'", "it only runs after 'B2'"),
-            ("$('BB').item.json.aB + B", "$('BB').item.json.aB + B2"),
-        ] {
-            assert_eq!(renamed(text, "B", "B2"), expected);
-        }
-        assert_eq!(renamed("x", "", "y"), "x");
-    }
 }
