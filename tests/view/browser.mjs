@@ -4,14 +4,16 @@
 // A console error or a report of the content security policy fails every test.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 const modules = process.env.VIEW_MODULES ? `${process.env.VIEW_MODULES}/` : import.meta.url;
-const require = createRequire(modules);
+export const require = createRequire(modules);
 const { chromium } = require('playwright-core');
 export const AXE = require.resolve('axe-core/axe.min.js');
+const AXE_SOURCE = readFileSync(AXE, 'utf8');
 
 export const PAGE = process.env.VIEW_URL;
 export const SHOTS = process.env.SHOTS;
@@ -113,4 +115,22 @@ export async function changes(page, tool, change) {
     const { result } = JSON.parse(lines.at(-1));
     return route.fulfill({ contentType: 'application/x-ndjson', body: `${JSON.stringify({ result: change(result) })}\n` });
   });
+}
+
+/** Is accessible, and nothing sticks out, light and dark, wide and narrow; `name` names the pictures. */
+export async function fitsAlways(page, name) {
+  for (const [how, colorScheme, viewport] of [['light', 'light', WIDE], ['dark', 'dark', WIDE], ['narrow', 'light', NARROW]]) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await fits(page, `${name}-${how}`);
+  }
+}
+
+async function fits(page, picture) {
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, `${picture}.png`), fullPage: picture.endsWith('narrow') });
+  // From the file into the page's world, since its policy allows no script.
+  const violations = await page.evaluate(`${AXE_SOURCE}; axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
+  assert.deepEqual(violations, [], picture);
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(beyond <= 0, `${picture}: ${beyond} pixels stick out`);
 }

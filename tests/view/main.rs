@@ -115,12 +115,13 @@ fn the_page_works_inside_an_mcp_client() {
     let modules = modules();
     let n8n = server::n8n(bodies().1);
     let server = HttpServer::start(&n8n.url(), &["--locale", "en"]);
-    let mut node = Command::new("node");
-    node.arg("--test")
-        .arg(folder().join("app.mjs"))
-        .env("VIEW_MODULES", modules)
-        .env("VIEW_URL", "http://client.test/");
-    run(node.env("VIEW_MCP", format!("http://{}/mcp", server.authority)));
+    let mcp = format!("http://{}/mcp", server.authority);
+    // The strictest client that the specification allows, and one made of ext-apps' own host code.
+    for (script, client) in [("app.mjs", "http://client.test/"), ("bridge.mjs", "https://client.test/")] {
+        let mut node = Command::new("node");
+        node.arg("--test").arg(folder().join(script)).env("VIEW_MODULES", &modules);
+        run(node.env("VIEW_URL", client).env("VIEW_MCP", &mcp));
+    }
 }
 
 #[test]

@@ -2,9 +2,8 @@
 // variables of browser.mjs.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { AXE, NARROW, PAGE, SHOTS, answers, arrives, changes, check, hash, ready, settled, text } from './browser.mjs';
+import { NARROW, PAGE, answers, arrives, changes, check, fitsAlways, hash, ready, settled, text } from './browser.mjs';
 
 const [FAILING, RUNS, ATTACK, AGENT, MANY, REDACTED] = ['1001', '1002', '1003', '1004', '1005', '1006'];
 
@@ -848,27 +847,6 @@ check('every address shows the same after a reload', '#/', async (page) => {
   }
 }, { timeout: 300_000 });
 
-/** Is accessible, and nothing sticks out; `how` names the picture. */
-async function fits(page, how) {
-  if (SHOTS) await page.screenshot({ path: join(SHOTS, `${how}.png`), fullPage: how.endsWith('narrow') });
-  // From the file into the page's world, since its policy allows no script.
-  const violations = await page.evaluate(`${await source()}; axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
-  assert.deepEqual(violations, [], how);
-  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(beyond <= 0, `${how}: ${beyond} pixels stick out`);
-}
-
 for (const [name, address] of Object.entries(VIEWS)) {
-  check(`${name}, light and dark: accessible, and nothing sticks out`, address, async (page) => {
-    await fits(page, `${name}-light`);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await fits(page, `${name}-dark`);
-  });
-  check(`${name}, narrow: accessible, and nothing sticks out`, address, (page) => fits(page, `${name}-narrow`), { viewport: NARROW });
-}
-
-let axe;
-async function source() {
-  axe ??= await readFile(AXE, 'utf8');
-  return axe;
+  check(`${name}, light and dark, wide and narrow: accessible, and nothing sticks out`, address, (page) => fitsAlways(page, name));
 }
