@@ -5,7 +5,7 @@ use n8n_lens::json::hold_name;
 use serde_json::Value;
 
 use super::fields_reference::kind_of;
-use super::values_reference::{Run, runs};
+use super::values_reference::{Run, is_reserved, runs};
 
 /// An item of a list: where it is, when its run started.
 struct Item<'a> {
@@ -123,7 +123,7 @@ fn items<'a>(all: &[Run<'_>], run: &Run<'_>, lists: &'a Value, main: Option<Opti
 
 /// When a run started: by the counter, unless it began again.
 fn start(all: &[Run<'_>], run: &Run<'_>) -> (f64, f64) {
-    let number = |run: &Run<'_>, member: &str| run.run[member].as_f64();
+    let number = |run: &Run<'_>, member: &str| run.run[member].as_f64().filter(|_| !is_reserved(run.run));
     let counters = all.iter().filter(|run| number(run, "executionIndex") == Some(0.0)).count();
     let index = number(run, "executionIndex").unwrap_or(f64::INFINITY);
     let time = number(run, "startTime").map_or(f64::INFINITY, |time| match time < 1e11 {

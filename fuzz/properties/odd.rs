@@ -47,8 +47,18 @@ fn workflow(entropy: &mut Entropy<'_>) -> Tree {
     Tree::Record(vec![("nodes".to_owned(), nodes)])
 }
 
+/// A run that n8n reserved for a call of a tool that did not happen.
+fn reserved(entropy: &mut Entropy<'_>) -> Tree {
+    let members = ["executionIndex", "executionTime", "startTime"].map(|name| (name, raw("0")));
+    let called = [("inputOverride", connections(entropy)), ("source", list(entropy, 2, source))];
+    record(entropy, called.into_iter().chain(members).collect())
+}
+
 /// A run; in a retry `executionIndex` starts again.
 fn run(entropy: &mut Entropy<'_>) -> Tree {
+    if entropy.one_in(20) {
+        return reserved(entropy);
+    }
     let mut members = vec![
         ("executionIndex", number(entropy, 6)),
         ("startTime", raw(&format!("17636906266{}", 10 + entropy.below(80)))),

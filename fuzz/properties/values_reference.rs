@@ -22,12 +22,18 @@ pub struct Run<'a> {
     pub inputs: Vec<(usize, usize, &'a Value)>,
 }
 
+/// Whether n8n only reserved a run, for a call of a tool that never began.
+pub fn is_reserved(run: &Value) -> bool {
+    let status = &run["executionStatus"];
+    run["startTime"].as_f64() == Some(0.0) && !status.is_string() && !status.is_number()
+}
+
 /// All runs, in the order of the text.
 pub fn runs(body: &Value) -> Vec<Run<'_>> {
     let mut found = Vec::new();
     for (name, runs) in body["data"]["resultData"]["runData"].as_object().into_iter().flatten() {
         for (index, run) in array(runs).iter().enumerate() {
-            let number = |member: &str| run[member].as_f64().unwrap_or(f64::INFINITY);
+            let number = |member: &str| run[member].as_f64().filter(|_| !is_reserved(run)).unwrap_or(f64::INFINITY);
             let start = (number("executionIndex"), number("startTime"));
             found.push(Run {
                 node: hold_name(name),

@@ -242,7 +242,7 @@ impl RunObserver for Reader<'_> {
         // n8n stores the input of a failed call as what it returned.
         let output = output.filter(|_| !(is_sub_node && run.failed));
         let items = std::mem::take(&mut self.items);
-        let Some(node) = self.node.clone() else { return Ok(()) };
+        let Some(node) = self.node.clone().filter(|_| run.has_begun()) else { return Ok(()) };
         let ms = run.ms();
         let caller = run.sources.into_iter().flatten().next();
         let caller = caller.map(|source| InputSource { node: cut_name(source.node), ..source });
@@ -352,6 +352,15 @@ mod tests {
         }));
         let returned: Vec<_> = turns.iter().map(|turn| (&*turn.node, turn.output.is_some())).collect();
         assert_eq!(returned, [("Agent", true), ("Model", false), ("Tool", true), ("Tool", false)]);
+    }
+
+    #[test]
+    fn a_call_that_never_began_is_no_turn() {
+        let reserved = json!({"startTime": 0, "executionIndex": 0, "executionTime": 0, "source": [{"previousNode": "Agent"}],
+            "inputOverride": {"ai_tool": [[{"json": {"query": "2"}}]]}});
+        let item = json!([{"json": {"response": "42"}}]);
+        let turns = talk(&json!({"Tool": [run(3, false, "ai_tool", &item), reserved]}));
+        assert_eq!(turns.iter().map(|turn| (turn.run, turn.output.is_some())).collect::<Vec<_>>(), [(0, true)]);
     }
 
     #[test]

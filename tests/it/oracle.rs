@@ -165,7 +165,7 @@ fn among(keys: &str, key: &str) -> bool {
 fn summary_nodes(body: &Value) -> Vec<Value> {
     let mut nodes = runs_of_nodes(body);
     let all_runs = nodes.iter().flat_map(|(_, runs)| *runs);
-    let by_time = all_runs.filter(|run| run["executionIndex"].as_f64() == Some(0.0)).count() > 1;
+    let by_time = all_runs.filter(|run| index(run) == Some(0.0)).count() > 1;
     let order = |runs| order(runs, by_time);
     nodes.sort_by(|(_, a), (_, b)| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal));
     let nodes = nodes.into_iter();
@@ -342,7 +342,7 @@ fn children_of_items(run: &Value) -> Vec<String> {
 
 fn order(runs: &[Value], by_time: bool) -> (bool, f64, f64) {
     let first = runs.first().unwrap_or(&Value::Null);
-    let index = first["executionIndex"].as_f64().unwrap_or(f64::INFINITY);
+    let index = index(first).unwrap_or(f64::INFINITY);
     let (start, latest) = (start_ms(first).unwrap_or(f64::INFINITY), latest_ms(first).unwrap_or(f64::INFINITY));
     let succeeded = !runs.iter().any(failed);
     if by_time { (succeeded, latest, index) } else { (succeeded, index, start) }
@@ -350,7 +350,7 @@ fn order(runs: &[Value], by_time: bool) -> (bool, f64, f64) {
 
 /// The end of the second of a time in seconds.
 fn latest_ms(run: &Value) -> Option<f64> {
-    let in_seconds = run["startTime"].as_f64()? < FIRST_MILLISECOND;
+    let in_seconds = time(run)? < FIRST_MILLISECOND;
     Some(start_ms(run)? + if in_seconds { 999.0 } else { 0.0 })
 }
 
@@ -371,8 +371,7 @@ fn node_status(runs: &[Value]) -> &str {
     if runs.iter().any(failed) {
         return "error";
     }
-    let status = runs.last().and_then(|run| run["executionStatus"].as_str());
-    status.unwrap_or("success")
+    runs.last().map_or("success", run_status)
 }
 
 fn main_items(run: &Value) -> usize {
@@ -442,12 +441,27 @@ fn run_status(run: &Value) -> &str {
     match run["executionStatus"].as_str() {
         Some("crashed") => "crashed",
         _ if failed(run) => "error",
+        _ if is_reserved(run) => "new",
         status => status.unwrap_or("success"),
     }
 }
 
+/// Whether a run was only reserved, for a call of a tool that never began.
+pub fn is_reserved(run: &Value) -> bool {
+    let status = &run["executionStatus"];
+    run["startTime"].as_f64() == Some(0.0) && !status.is_string() && !status.is_number()
+}
+
+fn time(run: &Value) -> Option<f64> {
+    run["startTime"].as_f64().filter(|_| !is_reserved(run))
+}
+
+fn index(run: &Value) -> Option<f64> {
+    run["executionIndex"].as_f64().filter(|_| !is_reserved(run))
+}
+
 fn start_ms(run: &Value) -> Option<f64> {
-    let start = run["startTime"].as_f64()?;
+    let start = time(run)?;
     let unit = if start < FIRST_MILLISECOND { 1000.0 } else { 1.0 };
     Some(start * unit)
 }

@@ -24,7 +24,8 @@ fn array(value: &Value) -> &[Value] {
 
 /// The runs of a node that are on the axis, each as `[from, ms, run, failed, items]`: they have a time, and were not copied.
 fn runs(body: &Value, runs: &Value) -> Vec<Value> {
-    let is_on_axis = |run: &Value| run["startTime"].is_number() && !oracle::is_copied(body, run);
+    let is_on_axis =
+        |run: &Value| run["startTime"].is_number() && !oracle::is_reserved(run) && !oracle::is_copied(body, run);
     let with_time = array(runs).iter().enumerate().filter(|(_, run)| is_on_axis(run));
     let shown = with_time.map(|(at, run)| {
         let start = run["startTime"].as_f64().unwrap();
@@ -193,6 +194,19 @@ fn a_range_has_the_runs_that_touch_it() {
     assert_eq!(timeline.nodes["N"].iter().map(|bar| bar.run).collect::<Vec<_>>(), [200, 201]);
     assert_eq!(timeline.range, Some((1_795_226_662_000.0, 1_795_226_671_995.0)), "of all runs");
     assert_eq!(timeline.summary.nodes[0].runs, 1000);
+}
+
+/// n8n reserves a run for each tool that an agent asks for, with 0 as its start; it stays if the tool is never called.
+#[test]
+fn a_call_that_never_began_is_not_on_the_axis() {
+    let ran = |index: u64| json!({"startTime": 1_795_226_662_000_u64 + index, "executionIndex": index, "executionTime": 5, "executionStatus": "success"});
+    let reserved = json!({"startTime": 0, "executionIndex": 0, "executionTime": 0, "source": [{"previousNode": "Agent"}], "inputOverride": {}});
+    let runs = json!({"Search": [reserved], "Start": [ran(0)], "Model": [ran(1)]});
+    let body = json!({"id": "7", "status": "canceled", "data": {"resultData": {"runData": runs}}}).to_string();
+    let timeline = timeline(body.as_bytes(), &ALL, &[65_536]);
+    assert_eq!(timeline.range, Some((1_795_226_662_000.0, 1_795_226_662_006.0)));
+    let nodes: Vec<_> = timeline.summary.nodes.iter().map(|node| (&*node.name, &*node.status)).collect();
+    assert_eq!(nodes, [("Start", "success"), ("Model", "success"), ("Search", "new")]);
 }
 
 #[test]

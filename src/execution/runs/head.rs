@@ -17,6 +17,9 @@ const ERROR_BYTES: usize = 64 * 1024;
 /// The status of a run that was going on when n8n crashed.
 const CRASHED: &str = "crashed";
 
+/// n8n's status of what has not begun.
+const NOT_BEGUN: &str = "new";
+
 /// Keeps only whether a value is there.
 const PRESENCE: Keep = Keep::Members(&[]);
 
@@ -93,6 +96,11 @@ impl RunHead {
         self.status.as_deref() == Some(CRASHED)
     }
 
+    /// Whether it began: a run can be reserved for a call of a tool that never happened.
+    pub(in crate::execution) fn has_begun(&self) -> bool {
+        self.status.as_deref() != Some(NOT_BEGUN)
+    }
+
     /// Its status; always `error` if it failed without crashing.
     pub(in crate::execution) fn outcome(&self) -> &str {
         outcome(self.has_crashed(), self.failed, self.status.as_deref())
@@ -131,9 +139,18 @@ impl RunHead {
             }
             Ok(())
         })?;
+        if run.start.time == Some(0.0) && run.status.is_none() {
+            run.await_its_call();
+        }
         run.failed = error.0 || redacted_error.0 || run.status.as_deref().is_some_and(is_failure);
         run.error = error.1.or(redacted_error.1);
         Ok(run)
+    }
+
+    /// An agent asked for this call of a tool, and n8n reserved a run for it, but it never began: the execution waits, was canceled
+    /// or crashed before (`initializeNodeRunData` in `packages/core/src/execution-engine/requests-response.ts`).
+    fn await_its_call(&mut self) {
+        (self.start, self.status) = (Start::default(), Some(NOT_BEGUN.to_owned()));
     }
 
     fn read_input<O: RunObserver>(&mut self, cursor: &mut Cursor<'_>, observer: &mut O) -> Result<(), ReadError> {

@@ -36,7 +36,7 @@ export class Failures {
   update(state) {
     this.state = state;
     const { status, ...filters } = selected(state);
-    const failed = !status || status === 'error' || status === 'crashed';
+    const failed = !status || status === 'error';
     this.element.hidden = !failed;
     const wanted = JSON.stringify([filters, this.#limit]);
     if (!failed || wanted === this.#shown) return;
@@ -54,7 +54,8 @@ export class Failures {
   }
 
   #show({ groups, moreGroups = 0, failures, canceled = 0, tooLarge = 0, notRead, notExamined }, { startedAfter, startedBefore }) {
-    const range = startedAfter || startedBefore ? null : t('lastDays', { n: 7 });
+    const until = startedBefore ? t('daysBefore', { n: 7, at: minute(startedBefore) }) : t('lastDays', { n: 7 });
+    const range = startedAfter ? null : until;
     return [
       h('p', { class: 'fine' }, [
         failures || unread(notRead) ? count('failuresIn', failures) : t('noFailures'),

@@ -137,12 +137,15 @@ export class Search {
   }
 }
 
-function hitRow({ nodeName, run = 0, output = 0, item, path, value }, q) {
+function hitRow({ nodeName, run = 0, output = 0, item, path, value, part }, q) {
   const inItem = item !== undefined;
+  // What a sub-node of an AI agent was called with.
+  const received = part === 'input';
+  const found = received ? { run, side: 'input', item } : { run, out: output, item };
   return h('tr', {},
     h('th', { scope: 'row' }, data(nodeName, 80)),
-    h('td', {}, h('a', { class: 'cover', ...to(place(nodeName, inItem ? { run, out: output, item } : { run, tab: 'error' })) },
-      [where({ run, output, item }), !inItem && t('error')].filter(Boolean).join(' · '))),
+    h('td', {}, h('a', { class: 'cover', ...to(place(nodeName, inItem ? found : { run, tab: 'error' })) },
+      [where({ run, output: received ? 0 : output, item }), !inItem && t('error'), received && t('input')].filter(Boolean).join(' · '))),
     h('td', {}, data(path ?? '', 80)),
     h('td', {}, value === undefined ? '' : h('bdi', {}, marked(literal(value), q))));
 }

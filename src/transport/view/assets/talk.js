@@ -65,44 +65,60 @@ export class Talk {
     this.element.removeAttribute('aria-busy');
   }
 
-  /** Writes the sums again: with the last part, they are those of all calls. */
+  /** Writes again what only the whole conversation tells: the sums are those of all calls, and no caller is still to be read. */
   #sumUp() {
-    for (const turn of this.#turns.values()) if (turn.usage.length > 1) this.#write(turn);
+    for (const turn of this.#turns.values()) if (turn.usage.length > 1 || !turn.isRead) this.#write(turn);
   }
 
   #write(turn) {
-    fill(turn.body, said(turn, this.isWhole));
+    const told = this.#told[turn.node] ?? {};
+    fill(turn.where, ...where(turn, this.start));
+    fill(turn.body, turn.isRead ? said({ ...turn, told }, this.isWhole) : this.isWhole && h('p', { class: 'fine' }, t('noRunStored')));
   }
 
   /** Puts a turn inside the one that called it. */
-  #add(turn) {
-    const kind = this.kinds.get(turn.node) ?? 'agent';
-    const caller = this.#turns.get(JSON.stringify(turn.caller));
-    const inside = h('ol', { class: 'talk', hidden: true });
-    const body = h('div', { class: 'said' });
-    const element = h('li', { class: `turn ${kind.replace(/^ai_/, '')}` },
-      h('div', { class: 'where' },
-        h('span', { class: 'kind' }, kindWord(kind)), ' ',
-        h('a', { ...to(place(turn.node, { run: turn.run })) }, data(turn.node, 80)),
-        h('span', { class: 'fine number' }, ` ${t('startsAt', { at: instant(turn.start - this.start, 1) })} · ${duration(turn.ms)}`)),
-      body, inside);
-    const shownTurn = { ...turn, kind, told: this.#told[turn.node] ?? {}, body, inside, usage: [] };
-    this.#turns.set(JSON.stringify([turn.node, turn.run]), shownTurn);
-    this.#write(shownTurn);
-    (caller?.inside ?? this.list).append(element);
-    if (!caller) return;
-    caller.inside.hidden = false;
-    const usage = usageOf(turn.output);
-    if (usage) {
-      caller.usage.push(usage);
-      this.#write(caller);
-    }
-    // The first call of its model knows what an agent was really asked.
-    if (kind === 'ai_languageModel' && caller.messages === undefined) {
-      caller.messages = textOf(turn.input?.messages ?? turn.input) ?? '';
-      this.#write(caller);
-    }
+  #add(read) {
+    const turn = Object.assign(this.#turnOf(read.node, read.run), read, { isRead: true });
+    const caller = read.caller && this.#turnOf(...read.caller);
+    if (caller) this.#goesInto(caller, turn);
+    this.#write(turn);
+    if (caller) this.#write(caller);
   }
+
+  /**
+   * The turn of a run. As n8n stores it, an agent that is continued after each call of a tool (from version 3 on) began when it was
+   * continued last, and so after what it called: until it has been read, only its name is known.
+   */
+  #turnOf(node, run) {
+    const key = JSON.stringify([node, run]);
+    const known = this.#turns.get(key);
+    if (known) return known;
+    const kind = this.kinds.get(node) ?? 'agent';
+    const parts = { where: h('div', { class: 'where' }), body: h('div', { class: 'said' }), inside: h('ol', { class: 'talk', hidden: true }) };
+    const element = h('li', { class: `turn ${kind.replace(/^ai_/, '')}` }, parts.where, parts.body, parts.inside);
+    const turn = { node, run, kind, element, ...parts, usage: [] };
+    this.#turns.set(key, turn);
+    this.list.append(element);
+    return turn;
+  }
+
+  #goesInto(caller, turn) {
+    caller.inside.hidden = false;
+    caller.inside.append(turn.element);
+    caller.firstCall = Math.min(caller.firstCall ?? Infinity, turn.firstCall ?? Infinity, turn.start);
+    const usage = usageOf(turn.output);
+    if (usage) caller.usage.push(usage);
+    // The first call of its model knows what an agent was really asked.
+    if (turn.kind === 'ai_languageModel') caller.messages ??= textOf(turn.input?.messages ?? turn.input) ?? '';
+  }
+}
+
+/** Which run it is, and when: from its first call on, if n8n has stored a later start. */
+function where({ node, run, kind, isRead, start, ms, firstCall = Infinity }, from) {
+  const name = data(node, 80);
+  const began = Math.min(start, firstCall);
+  return [h('span', { class: 'kind' }, kindWord(kind)), ' ', isRead ? h('a', { ...to(place(node, { run })) }, name) : name,
+    isRead && h('span', { class: 'fine number' }, ` ${t('startsAt', { at: instant(began - from, 1) })} · ${duration(start + ms - began)}`)];
 }
 
 function kindWord(kind) {
@@ -114,17 +130,23 @@ function kindWord(kind) {
 function said({ node, run, kind, messages, told, input, output, items, continues, error, usage }, isWhole) {
   const failed = error !== undefined && h('p', { class: 'bad' }, data(error || t('error'), TEXT));
   if (kind === 'ai_languageModel') return [...model(input, output, continues), failed];
-  if (kind !== 'agent') return [part(t('calledWith'), input?.query ?? input), part(t('returned'), output?.response ?? output), failed];
+  const first = items > 1 && h('p', { class: 'fine number' },
+    h('a', { ...to(place(node, { run })) }, t('firstOfItems', { n: number(items) })));
+  if (kind !== 'agent') return [part(t('calledWith'), only('query', input)), part(t('returned'), only('response', output)), first, failed];
   const prompt = told.text === undefined ? part(t('prompt'), lastMessage('Human', messages)) : template(t('prompt'),
     told.text,
     'Human',
     messages);
   const all = usage.length > 1 && h('p', { class: 'fine number' }, t(isWhole ? 'allTokens' : 'shownTokens', { tokens: tokens(usage) }));
-  const first = items > 1 && h('p', { class: 'fine number' },
-    h('a', { ...to(place(node, { run })) }, t('firstOfItems', { n: number(items) })));
   return [
-    template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), output?.output ?? output), first, all, failed,
+    template(t('instructions'), told.system, 'System', messages), prompt, part(t('answer'), only('output', output)), first, all, failed,
   ];
+}
+
+/** The value of the only member of an object, if it has this name; else the object. */
+function only(name, value) {
+  const names = Object.keys(value ?? {});
+  return names.length === 1 && names[0] === name ? value[name] : value;
 }
 
 /** A call of a model: its messages since the call before, the answer, and the tokens that n8n counted. */

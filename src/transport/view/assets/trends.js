@@ -90,7 +90,7 @@ function row({ node, runs, failed, ms, items }, moved) {
     cell('runs', runs, number), cell('failed', shares, percent), cell('ms', ms, duration), cell('items', items, number));
 }
 
-const MEASURE = { slower: 'ms', faster: 'ms', moreItems: 'items', fewerItems: 'items', failing: 'failed', empty: 'items' };
+const MEASURE = { slower: 'ms', faster: 'ms', moreItems: 'items', fewerItems: 'items', failing: 'failed', empty: 'items', stopped: 'runs' };
 
 /** Eight values as a line, and the last one in words; for readers who cannot see it, all of them. */
 function line(values, write) {
@@ -116,9 +116,13 @@ function movement({ node, what, before, after, since, edited }) {
   const write = MEASURE[what] === 'ms' ? duration : number;
   const share = ({ cases, runs }) => `${percent(cases / Math.max(1, runs))} (${number(cases)}/${number(runs)})`;
   const level = (side) => (side.cases === undefined ? write(side.p50) : share(side));
+  const execution = [h('a', { href: format({ id: since.id }) }, `#${since.id}`), ` ${minute(since.at)}`];
+  const subject = [h('strong', {}, data(node, 60)), ` ${t(`moved.${what}`)}`];
+  // It ran in that execution for the last time: what changed came after it.
+  if (what === 'stopped') return [subject, ` · ${t('before')} ${count('runsWord', before.runs)} · ${t('lastIn')} `, execution];
   return [
-    h('strong', {}, data(node, 60)), ` ${t(`moved.${what}`)}: ${level(after)} · ${t('before')} ${level(before)} · `,
-    t('since'), ' ', h('a', { href: format({ id: since.id }) }, `#${since.id}`), ` ${minute(since.at)}`,
+    subject, `: ${level(after)} · ${t('before')} ${level(before)} · `,
+    t('since'), ' ', execution,
     [' · ', h('a', { href: format({ id: since.id, view: 'compare' }) }, edited ? t('editedThen') : t('whatDiffered'))],
   ];
 }

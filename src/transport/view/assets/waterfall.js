@@ -259,7 +259,7 @@ export class Waterfall {
       const inside = wide >= 11;
       cross(context, x + (inside ? Math.min(9, wide / 2) : wide / 2), inside ? top + ROW / 2 : top + 4, inside ? this.colours.onBad : bad);
     }
-    for (const inner of node.inside ?? []) this.#inside(context, inner, top);
+    for (const inner of node.inside ?? []) this.#inside(context, inner, this.#bars(node), top);
     const has = (bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS];
     const run = chosen && this.#state.run !== null ? this.#bars(node).findLast(has) : null;
     if (run) {
@@ -269,13 +269,19 @@ export class Waterfall {
     }
   }
 
-  /** The runs of a sub-node, in the bar of the node that used it. */
-  #inside(context, node, top) {
+  /**
+   * The runs of a sub-node, in the bars of the node that used it. Those before such a bar have its colour: an agent that is continued
+   * after each call of a tool (from version 3 on) began, as n8n stores it, when it was continued last.
+   */
+  #inside(context, node, outer, top) {
     const [from, to] = this.range;
+    let at = 0;
     for (const bar of this.#bars(node)) {
       if (bar[TO] < from || bar[FROM] > to) continue;
+      while (outer[at + 1]?.[FROM] <= bar[FROM]) at += 1;
+      const isCovered = outer[at]?.[FROM] <= bar[FROM] && bar[TO] <= outer[at][TO];
       const x = Math.max(-4, this.#x(bar[FROM]));
-      context.fillStyle = bar[FAILED] ? this.colours.bad : this.colours.inside;
+      context.fillStyle = bar[FAILED] ? this.colours.bad : isCovered ? this.colours.inside : this.colours.good;
       context.fillRect(x, top + ROW / 2 - 2, Math.max(2, Math.min(this.width + 4, this.#x(bar[TO])) - x), 4);
     }
   }
