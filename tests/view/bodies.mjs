@@ -218,9 +218,37 @@ function redacted() {
   write('1006', { workflow: 'wfSecret', name: 'Secret', nodes, edges: [['Start', 0, 'Read']], runs, start: START, stop: START + 2, redactionInfo: { isRedacted: true } });
 }
 
+/**
+ * Two agents of version 3, which n8n continues after each call of a tool: what it stores of one begins when it was continued last, after what it
+ * called. The second one was canceled before its tool began: n8n has reserved a run for that, and stored none of the agent.
+ */
+function continued() {
+  const nodes = [node('Ask', 'webhook', [0, 0]), node('Agent', 'agent', [220, 0], { text: '=What is {{ $json.q }}?' }), node('Second', 'agent', [440, 0]), node('Model', 'lmChatOpenAi', [220, 200]), node('Tool', 'toolSearch', [440, 200])];
+  const sub = (agent) => [['Model', 0, agent, 'ai_languageModel'], ['Tool', 0, agent, 'ai_tool']];
+  const edges = [['Ask', 0, 'Agent'], ['Agent', 0, 'Second'], ...sub('Agent'), ...sub('Second')];
+  const call = (at, index, agent, type, asked, answered) => ({
+    ...run(START + at, 30, index, [[agent, 0, 0]]), data: { [type]: [[{ json: answered }]] }, inputOverride: { [type]: [[{ json: asked }]] },
+  });
+  const generation = (text, reason, promptTokens, completionTokens) => ({ response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens, completionTokens } });
+  const model = (at, index, agent, messages, answer) => call(at, index, agent, 'ai_languageModel', { messages: [messages] }, answer);
+  const first = 'Human: What is in stock?';
+  const reserved = { inputOverride: { ai_tool: [[{ json: { query: 'more' } }]] }, source: [{ previousNode: 'Second' }], executionIndex: 0, executionTime: 0, startTime: 0 };
+  const runs = [
+    ['Tool', [call(200, 3, 'Agent', 'ai_tool', { query: 'stock', limit: 5 }, { response: 'ok', rows: 2 }), reserved]],
+    ['Model', [
+      model(100, 2, 'Agent', first, generation('', 'tool_calls', 10, 5)), model(310, 5, 'Agent', `${first}\nTool: ok`, generation('Two rows.', 'stop', 30, 7)),
+      model(500, 7, 'Second', 'Human: And more?', generation('', 'tool_calls', 8, 4)),
+    ]],
+    ['Ask', [run(START, 1, 0, [], [[{ json: { q: 'in stock' } }]])]],
+    ['Agent', [run(START + 300, 60, 4, [['Ask', 0, 0]], [[{ json: { output: 'Two rows.' } }]])]],
+  ];
+  write('1007', { workflow: 'wfContinued', name: 'Continued agents', nodes, edges, runs, start: START, stop: START + 600 });
+}
+
 redacted();
 invoices();
 subscriptions();
 attack();
 agent();
+continued();
 many();

@@ -46,7 +46,7 @@ fn bodies() -> (PathBuf, HashMap<String, Vec<u8>>) {
     let bodies = Path::new(env!("CARGO_TARGET_TMPDIR")).join("view");
     run(Command::new("node").arg(folder().join("bodies.mjs")).arg(&bodies));
     let read = |id: u32| (id.to_string(), std::fs::read(bodies.join(format!("{id}.json"))).unwrap());
-    let mut executions: HashMap<_, _> = (1000..=1006).map(read).collect();
+    let mut executions: HashMap<_, _> = (1000..=1007).map(read).collect();
     // More than one page of the list.
     let (_, small) = support::fixtures::executions().into_iter().find(|(name, _)| name == "b_http_500").unwrap();
     let mut small = support::fixtures::parse(&small);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { NARROW, PAGE, answers, arrives, changes, check, fitsAlways, hash, ready, settled, text } from './browser.mjs';
 
-const [FAILING, RUNS, ATTACK, AGENT, MANY, REDACTED] = ['1001', '1002', '1003', '1004', '1005', '1006'];
+const [FAILING, RUNS, ATTACK, AGENT, MANY, REDACTED, CONTINUED] = ['1001', '1002', '1003', '1004', '1005', '1006', '1007'];
 
 /** What people ask, as docs/page.md says it; where they are, what they click, and what then answers them. */
 const QUESTIONS = [
@@ -320,6 +320,19 @@ check('an agent as a conversation: what was asked, answered and called, inside t
   await page.goto(`${PAGE}#/${FAILING}?view=ran`);
   await ready(page);
   assert.equal(await page.getByRole('link', { name: 'Conversation' }).count(), 0, 'no agent');
+});
+
+check('agents that are continued after each call of a tool: each conversation in one piece', `#/${CONTINUED}?view=talk`, async (page) => {
+  const agents = page.locator('.stage .pad > .talk > .turn');
+  const [first, second] = await agents.allInnerTexts();
+  assert.equal(await agents.count(), 2);
+  assert.match(first, /^Agent\s+Agent\s+starts at 100ms · 260ms\s+Prompt\s+What is in stock\?\s+Answer\s+Two rows\.\s+All model calls: 40 tokens in, 12 out/, 'from its first call on, as the model received it');
+  assert.match(first, /It called a tool\.[\s\S]*Called with\s+\{\s+"query": "stock",\s+"limit": 5[\s\S]*Returned[\s\S]*"rows": 2[\s\S]*Answer\s+Two rows\./, 'nothing that was passed is hidden');
+  assert.match(second, /^Agent\s+Second\s+n8n has stored no run of it\.[\s\S]*And more\?/);
+  assert.doesNotMatch(second, /more$/, 'a call that never began is no turn');
+  await page.goto(`${PAGE}#/${CONTINUED}`);
+  await ready(page);
+  assert.deepEqual(await page.locator('.nodes tbody th').allInnerTexts(), ['Success\nAsk', 'Success\nAgent', 'Success\nModel', 'Queued\nTool'], 'what never began is not the first');
 });
 
 check('a part of a conversation: the sum is that of the calls shown; an agent with several items says so', `#/${AGENT}?view=talk`, async (page) => {
