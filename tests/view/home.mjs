@@ -2,7 +2,7 @@
 // browser.mjs. The test in main.rs describes the content of the store.
 
 import assert from 'node:assert/strict';
-import { PAGE, arrives, check, fitsAlways, ready, text } from './browser.mjs';
+import { PAGE, arrives, changes, check, fitsAlways, ready, text } from './browser.mjs';
 
 const VIEWS = { home: '#/', found: '#/?q=order+4711', trend: '#/?workflow=orders&period=1h' };
 
@@ -81,6 +81,19 @@ check('the trend of a workflow: what moved, and eight periods as lines', '#/', a
   assert.equal(await page.locator('.trends tbody tr').count(), 4);
   assert.ok(await page.locator('.trends .line').count() >= 10);
 });
+
+check('a node that stopped: how often it ran, and when for the last time', '#/?workflow=orders&period=1h', async (page) => {
+  assert.match(await page.locator('.trends .found').innerText(), /^Price no longer runs · before 210 runs · last in #120 /);
+}, {
+  prepare: (page) => changes(page, 'view_trend', (answer) => ({
+    ...answer, moved: [{ node: 'Price', what: 'stopped', before: { runs: 210 }, after: { runs: 0 }, since: { id: '120', at: '2026-11-20T10:00:00.000Z' } }],
+  })),
+  isReady: true,
+});
+
+check('failures until a day: those of the days before', '#/?before=2026-11-15', async (page) => {
+  await page.locator('.failures', { hasText: /No failures · 7 days before 1[56] Nov/ }).waitFor();
+}, { prepare: () => {} });
 
 check('Japanese', '#/', async (page) => {
   assert.match(await text(page), /失敗[\s\S]*その間に編集あり/);

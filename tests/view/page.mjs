@@ -337,6 +337,14 @@ check('agents that are continued after each call of a tool: each conversation in
   assert.deepEqual(nodes.map((node) => node.split('\n').slice(-2).join(' ')), ['Success Ask', 'Success Agent', 'Success Model', 'Queued Tool']);
 });
 
+check('what a sub-node was called with is found in its input', `#/${AGENT}?view=search&q=7*7`, async (page) => {
+  const hit = page.locator('.hits tbody a', { hasText: 'Input' }).first();
+  assert.equal(await hit.innerText(), 'Run 1 · Item 0 · Input');
+  await hit.click();
+  await arrives(page, /side=input/);
+  assert.match(await page.locator('.one').innerText(), /"query": "7\*7"/);
+});
+
 check('a part of a conversation: the sum is that of the calls shown; an agent with several items says so', `#/${AGENT}?view=talk`, async (page) => {
   await page.waitForSelector('.talk > .turn .turn');
   const said = await text(page);
