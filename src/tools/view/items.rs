@@ -187,6 +187,14 @@ impl ItemsFile {
         struct Taken<'a> {
             #[serde(borrow)]
             json: Option<&'a RawValue>,
+            /// What n8n leaves of an item that it redacted.
+            #[serde(default)]
+            redaction: Redaction,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Redaction {
+            redacted: bool,
         }
         for Part { bytes, wanted } in &self.runs {
             let mut lines = InOrder::new(Section { whole: &mut self.items, begin: bytes.start, end: bytes.end });
@@ -196,7 +204,9 @@ impl ItemsFile {
                 lines.read_line(&mut line)?;
                 if at >= wanted.start {
                     let item: Taken<'_> = serde_json::from_str(&line)?;
-                    visit(item.json.map_or("{}", RawValue::get))?;
+                    if !item.redaction.redacted {
+                        visit(item.json.map_or("{}", RawValue::get))?;
+                    }
                 }
             }
         }
@@ -242,9 +252,10 @@ fn cell(value: &Excerpt) -> String {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: with an apostrophe where it could be one. Numbers and telephone numbers could not.
+/// A text that no spreadsheet takes for a formula: with an apostrophe where it could be one. A number could not, but a telephone number
+/// such as `+1-555-0100` is one: it would be calculated.
 fn plain(text: String) -> String {
-    let is_number = || text[1..].chars().all(|c| c.is_ascii_digit() || " .,()/-".contains(c));
+    let is_number = || text[1..].chars().all(|c| c.is_ascii_digit() || ".,".contains(c));
     let is_formula = match text.chars().next() {
         Some('=' | '@' | '\t' | '\r') => true,
         Some('+' | '-') => !is_number(),

@@ -9,14 +9,27 @@ use crate::secrets::outgoing;
 
 /// Method and address, for a sentence.
 pub(super) fn request(answer: &Value) -> Option<String> {
-    let request = Request::of(&answer["parameters"], &answer["error"])?;
+    // Parameters called `url` of other nodes are no address that they call.
+    let is_request = answer["nodeType"].as_str().is_some_and(is_request);
+    let wanted = || is_request.then(|| Request::wanted(&answer["parameters"]))?;
+    let request = Request::sent(&answer["error"]["context"]["request"]).or_else(wanted)?;
     Some(format!("{} {}", request.method, outgoing::address(&request.url)))
 }
 
-/// The request as a `curl` command.
+/// Whether a node of this type sends what its parameters say.
+pub(super) fn is_request(node_type: &str) -> bool {
+    node_type.ends_with(".httpRequest")
+}
+
+/// The request as a `curl` command; `None` if the parameters are those of an HTTP Request node before version 3, whose headers, query
+/// and body are elsewhere.
 pub(super) fn curl(parameters: &Value, error: &Value) -> Option<String> {
-    let Request { method, url, headers, body } = Request::of(parameters, error)?;
-    let mut words = vec!["curl".to_owned()];
+    let is_old = |name: &String| name.ends_with("ParametersUi") || name.ends_with("ParametersJson");
+    let is_old = parameters.as_object().is_some_and(|all| all.keys().any(is_old));
+    let wanted = || (!is_old).then(|| Request::wanted(parameters))?;
+    let Request { method, url, headers, body } = Request::sent(&error["context"]["request"]).or_else(wanted)?;
+    // Without globbing, brackets and braces in an address are what they are.
+    let mut words = vec!["curl -g".to_owned()];
     if method != "GET" || !matches!(body, Body::None) {
         words.push(format!("-X {}", quoted(&method)));
     }
@@ -46,12 +59,30 @@ enum Body {
     Json(String),
     /// Fields of a form.
     Form(Vec<(String, String)>),
-    /// Fields of a form in parts; a file has the name of the member of `binary` that holds it.
-    Parts(Vec<(String, String)>),
+    /// Fields of a form in parts.
+    Parts(Vec<(String, Part)>),
     /// A file, by the name of the member of `binary` that holds it.
     File(String),
     /// Any other text, and its type.
     Raw(String, Option<String>),
+}
+
+/// A part of a form.
+enum Part {
+    Text(String),
+    /// A file, by the name of the member of `binary` that holds it.
+    File(String),
+}
+
+impl Part {
+    /// For curl. A text is not looked into for the signs of a file.
+    fn word(&self, name: &str) -> String {
+        let (option, value) = match self {
+            Self::Text(text) => ("--form-string", outgoing::value(name, text)),
+            Self::File(member) => ("-F", format!("@{member}").into()),
+        };
+        format!("{option} {}", quoted(&format!("{name}={value}")))
+    }
 }
 
 impl Body {
@@ -66,39 +97,32 @@ impl Body {
     }
 
     fn words(&self) -> Vec<String> {
-        let fields = |option: &str, fields: &[(String, String)]| {
-            let word = |(name, value): &(String, String)| {
-                format!("{option} {}", quoted(&format!("{name}={}", outgoing::value(name, value))))
-            };
-            fields.iter().map(word).collect()
+        let field = |(name, value): &(String, String)| {
+            format!("--data-urlencode {}", quoted(&format!("{name}={}", outgoing::value(name, value))))
         };
         match self {
             Self::None => Vec::new(),
             Self::Json(text) | Self::Raw(text, _) => vec![format!("--data-raw {}", quoted(&outgoing::body(text)))],
-            Self::Form(all) => fields("--data-urlencode", all),
-            Self::Parts(all) => fields("-F", all),
+            Self::Form(all) => all.iter().map(field).collect(),
+            Self::Parts(all) => all.iter().map(|(name, part)| part.word(name)).collect(),
             Self::File(name) => vec![format!("--data-binary {}", quoted(&format!("@{name}")))],
         }
     }
 }
 
 impl Request {
-    fn of(parameters: &Value, error: &Value) -> Option<Self> {
-        Self::sent(&error["context"]["request"]).or_else(|| Self::wanted(parameters))
-    }
-
     /// As the error of a node that failed has it.
     fn sent(sent: &Value) -> Option<Self> {
         let url = ["uri", "url"].iter().find_map(|name| text(&sent[name]))?;
         let method = text(&sent["method"]).unwrap_or_else(|| "GET".to_owned());
         let body = match (&sent["form"], &sent["body"]) {
-            (Value::Object(form), _) => Body::Form(members(form)),
+            (Value::Object(form), _) => Body::Form(sent_members(form)),
             (_, Value::Null) => Body::None,
             (_, Value::String(body)) => Body::Raw(body.clone(), None),
             (_, body) => Body::Json(body.to_string()),
         };
-        let headers = sent["headers"].as_object().map(members).unwrap_or_default();
-        Some(Self { method, url: with_query(url, &object_members(&sent["qs"])), headers, body })
+        let members = |name: &str| sent[name].as_object().map(sent_members).unwrap_or_default();
+        Some(Self { method, url: with_query(url, &members("qs")), headers: members("headers"), body })
     }
 
     /// As the parameters of an HTTP Request node have it.
@@ -131,7 +155,7 @@ fn wanted_body(parameters: &Value) -> Body {
             Body::Raw(plain("body"), Some("application/x-www-form-urlencoded".to_owned()))
         }
         "form-urlencoded" => Body::Form(fields()),
-        "multipart-form-data" => Body::Parts(fields()),
+        "multipart-form-data" => Body::Parts(parts(&parameters["bodyParameters"])),
         "binaryData" => Body::File(plain("inputDataFieldName")),
         "raw" => Body::Raw(plain("body"), text(&parameters["rawContentType"])),
         _ if is("specifyBody", "json") => Body::Json(text_or_json(&parameters["jsonBody"])),
@@ -141,14 +165,19 @@ fn wanted_body(parameters: &Value) -> Body {
     }
 }
 
-/// The names and values that a node has as a list. A field that is a file has the name of the member of `binary` instead.
+/// The names and values that a node has as a list.
 fn pairs(list: &Value) -> Vec<(String, String)> {
-    let pair = |entry: &Value| {
-        let name = text(&entry["name"])?;
-        let file = text(&entry["inputDataFieldName"]).filter(|_| entry["parameterType"] == "formBinaryData");
-        Some((name, file.map_or_else(|| text_or_json(&entry["value"]), |file| format!("@{file}"))))
-    };
+    let pair = |entry: &Value| Some((text(&entry["name"])?, text_or_json(&entry["value"])));
     list["parameters"].as_array().into_iter().flatten().filter_map(pair).collect()
+}
+
+/// The same of a form in parts, some of which can be files.
+fn parts(list: &Value) -> Vec<(String, Part)> {
+    let part = |entry: &Value| {
+        let file = text(&entry["inputDataFieldName"]).filter(|_| entry["parameterType"] == "formBinaryData");
+        Some((text(&entry["name"])?, file.map_or_else(|| Part::Text(text_or_json(&entry["value"])), Part::File)))
+    };
+    list["parameters"].as_array().into_iter().flatten().filter_map(part).collect()
 }
 
 /// The members of an object that a parameter has as JSON; none of an expression.
@@ -159,6 +188,12 @@ fn json_members(value: &Value) -> Vec<(String, String)> {
 
 fn object_members(value: &Value) -> Vec<(String, String)> {
     value.as_object().map(members).unwrap_or_default()
+}
+
+/// What was sent is no template: a sign before it is a part of it.
+fn sent_members(object: &Map<String, Value>) -> Vec<(String, String)> {
+    let written = |value: &Value| value.as_str().map_or_else(|| text_or_json(value), str::to_owned);
+    object.iter().map(|(name, value)| (name.clone(), written(value))).collect()
 }
 
 fn members(object: &Map<String, Value>) -> Vec<(String, String)> {
@@ -180,8 +215,12 @@ fn text_or_json(value: &Value) -> String {
 
 fn with_query(url: String, query: &[(String, String)]) -> String {
     let pairs: Vec<_> = query.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
-    let sign = if url.contains('?') { '&' } else { '?' };
-    if pairs.is_empty() { url } else { format!("{url}{sign}{}", pairs.join("&")) }
+    if pairs.is_empty() {
+        return url;
+    }
+    let (before, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let sign = if before.contains('?') { '&' } else { '?' };
+    format!("{before}{sign}{}{fragment}", pairs.join("&"))
 }
 
 /// For an address; an expression stays readable.
@@ -203,41 +242,52 @@ mod tests {
         let url = "https://h.example/a";
         let pairs = |name: &str, value: &str| json!({"parameters": [{"name": name, "value": value}]});
         for (parameters, command) in [
-            (json!({"url": url, "sendBody": false, "jsonBody": "{\"a\": 1}"}), "curl 'https://h.example/a'"),
+            (json!({"url": url, "sendBody": false, "jsonBody": "{\"a\": 1}"}), "curl -g 'https://h.example/a'"),
             (
                 json!({"url": url, "method": "POST", "sendBody": true, "specifyBody": "json", "jsonBody": "={\"a\": {{ $json.a }}}"}),
-                "curl -X 'POST' 'https://h.example/a' -H 'Content-Type: application/json' --data-raw '{\"a\": {{ $json.a }}}'",
+                "curl -g -X 'POST' 'https://h.example/a' -H 'Content-Type: application/json' --data-raw '{\"a\": {{ $json.a }}}'",
             ),
             (
                 json!({"url": url, "method": "POST", "sendBody": true, "contentType": "form-urlencoded", "bodyParameters": pairs("a", "it's")}),
-                r"curl -X 'POST' 'https://h.example/a' --data-urlencode 'a=it'\''s'",
+                r"curl -g -X 'POST' 'https://h.example/a' --data-urlencode 'a=it'\''s'",
             ),
             (
                 json!({"url": url, "method": "PUT", "sendBody": true, "contentType": "raw", "rawContentType": "text/xml", "body": "<a/>"}),
-                "curl -X 'PUT' 'https://h.example/a' -H 'Content-Type: text/xml' --data-raw '<a/>'",
+                "curl -g -X 'PUT' 'https://h.example/a' -H 'Content-Type: text/xml' --data-raw '<a/>'",
             ),
             (
                 json!({"url": url, "method": "POST", "sendBody": true, "bodyParameters": pairs("a", "b")}),
-                r#"curl -X 'POST' 'https://h.example/a' -H 'Content-Type: application/json' --data-raw '{"a":"b"}'"#,
+                r#"curl -g -X 'POST' 'https://h.example/a' -H 'Content-Type: application/json' --data-raw '{"a":"b"}'"#,
             ),
             (
                 json!({"url": url, "sendHeaders": true, "specifyHeaders": "json", "jsonHeaders": "{\"X-Shop\": \"north\", \"X-Key\": 1}",
                     "sendQuery": true, "specifyQuery": "json", "jsonQuery": "{\"page\": 2, \"q\": \"a b\"}"}),
-                "curl 'https://h.example/a?page=2&q=a%20b' -H 'X-Shop: north' -H 'X-Key: [redacted]'",
+                "curl -g 'https://h.example/a?page=2&q=a%20b' -H 'X-Shop: north' -H 'X-Key: [redacted]'",
             ),
             (
                 json!({"url": url, "sendQuery": true, "queryParameters": pairs("id", "={{ $json.id }}")}),
-                "curl 'https://h.example/a?id={{ $json.id }}'",
+                "curl -g 'https://h.example/a?id={{ $json.id }}'",
             ),
             (
                 json!({"url": url, "method": "POST", "sendBody": true, "contentType": "multipart-form-data", "bodyParameters":
-                    {"parameters": [{"parameterType": "formBinaryData", "name": "file", "inputDataFieldName": "data"}]}}),
-                "curl -X 'POST' 'https://h.example/a' -F 'file=@data'",
+                    {"parameters": [{"parameterType": "formBinaryData", "name": "file", "inputDataFieldName": "data"}, {"name": "handle", "value": "@ann"}]}}),
+                "curl -g -X 'POST' 'https://h.example/a' -F 'file=@data' --form-string 'handle=@ann'",
+            ),
+            (
+                json!({"url": "https://h.example/a?filter[id]=1#top", "sendQuery": true, "queryParameters": pairs("b", "c")}),
+                "curl -g 'https://h.example/a?filter[id]=1&b=c#top'",
             ),
         ] {
             assert_eq!(curl(&parameters, &Value::Null).as_deref(), Some(command));
         }
         assert_eq!(curl(&json!({}), &Value::Null), None);
+        // Version 1 and 2 have headers, query and body in parameters of other names.
+        assert_eq!(curl(&json!({"url": url, "queryParametersUi": pairs("a", "b")}), &Value::Null), None);
+        let sent = json!({"context": {"request": {"method": "POST", "uri": url, "form": {"formula": "=1+1"}}}});
+        assert_eq!(
+            curl(&json!({}), &sent).as_deref(),
+            Some("curl -g -X 'POST' 'https://h.example/a' --data-urlencode 'formula==1+1'")
+        );
     }
 
     #[test]
@@ -249,10 +299,14 @@ mod tests {
         assert_eq!(
             curl(&parameters, &error).as_deref(),
             Some(&*format!(
-                "curl -X 'POST' 'https://h.example/b?token=[redacted]' -H 'Content-Type: application/json' --data-raw '{body}'"
+                "curl -g -X 'POST' 'https://h.example/b?token=[redacted]' -H 'Content-Type: application/json' --data-raw '{body}'"
             ))
         );
-        let request = |error: Value| request(&json!({"parameters": parameters, "error": error}));
+        let of_type = |node_type: &str, error: Value| {
+            request(&json!({"nodeType": node_type, "parameters": parameters, "error": error}))
+        };
+        let request = |error: Value| of_type("n8n-nodes-base.httpRequest", error);
+        assert_eq!(of_type("n8n-nodes-base.peekalink", Value::Null), None, "its address is what it asks about");
         assert_eq!(request(error).as_deref(), Some("POST https://h.example/b?token=[redacted]"));
         assert_eq!(request(Value::Null).as_deref(), Some("GET https://h.example/{{ $json.id }}"));
     }

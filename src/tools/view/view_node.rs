@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::request::curl;
+use super::request::{curl, is_request};
 use crate::execution::node::Node;
 use crate::json::{Detail, Excerpt};
 use crate::n8n::Progress;
@@ -55,7 +55,7 @@ struct Enveloped<'a> {
 
 /// The request of an HTTP Request node.
 fn command(node: &Node) -> Option<String> {
-    let is_request = node.node_type.as_deref().is_some_and(|name| name.ends_with(".httpRequest"));
+    let is_request = node.node_type.as_deref().is_some_and(is_request);
     let error = node.run.as_ref().and_then(|run| run.error.as_ref());
     is_request.then(|| curl(&value(node.parameters.as_ref()), &value(error)))?
 }

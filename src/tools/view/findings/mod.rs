@@ -2,6 +2,7 @@
 
 mod cause;
 mod flow;
+mod outlier;
 mod sentence;
 mod wording;
 

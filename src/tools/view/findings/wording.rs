@@ -26,10 +26,13 @@ pub(in crate::tools::view) struct Wording {
 }
 
 impl Wording {
-    /// What the other side said, unless it is known.
+    /// What n8n replaced with a message of its own, unless it is known: mostly what the other side said.
     pub(super) fn answered(self, error: &Value, said: &str) -> Option<Sentence> {
         let text = error["messages"][0].as_str()?;
-        let before = self.locale.choose("応答:", "Response:");
+        let before = match is_response(text) {
+            true => self.locale.choose("応答:", "Response:"),
+            false => self.locale.choose("元のメッセージ:", "Original message:"),
+        };
         let is_new = !text.is_empty() && !said.contains(text);
         is_new.then(|| Sentence::default().text(format!("{before} {}", shorten(text, 400))))
     }
@@ -86,15 +89,22 @@ impl Wording {
             .filter_map(|node| node.as_str().or_else(|| node["nodeName"].as_str()))
             .collect();
         let connections = workflow["connections"] == true;
+        // Some differences are not listed, or parts of a workflow were not compared.
+        let is_cut = answer["truncated"].is_object();
         let than = |sentence: Sentence| sentence.link(format!("#{other}"), json!({ "id": other }));
         if names.is_empty() && !connections {
+            // Settings, pinned data and the versions of nodes are not compared.
             let same = match is_retried {
-                true => {
-                    ("ワークフローは再試行元と同じです ", "The workflow is the same as in the run that it retries ")
-                }
-                false => ("ワークフローは前回の成功と同じです ", "The workflow is the same as in the last good run "),
+                true => (
+                    "パラメーターと接続は再試行元と同じです ",
+                    "Parameters and connections are the same as in the run that it retries ",
+                ),
+                false => (
+                    "パラメーターと接続は前回の成功と同じです ",
+                    "Parameters and connections are the same as in the last good run ",
+                ),
             };
-            return Some(than(Sentence::default().text(self.locale.choose(same.0, same.1))));
+            return (!is_cut).then(|| than(Sentence::default().text(self.locale.choose(same.0, same.1))));
         }
         let edited = match is_retried {
             true => (
@@ -113,7 +123,9 @@ impl Wording {
             let to = place(name, &json!({"tab": "parameters"}));
             sentence = sentence.text(before).link(shorten(name, 60), to);
         }
-        if names.len() > MOST {
+        if is_cut {
+            sentence = sentence.text(self.locale.choose(" など", " and more"));
+        } else if names.len() > MOST {
             sentence = sentence.text(format!(" +{}", names.len() - MOST));
         }
         if connections {
@@ -203,64 +215,6 @@ impl Wording {
         Some(Sentence::default().text(format!("{before} {reason}")))
     }
 
-    /// An outlier: `customer.address is null; it is an object in the other 499`. What the others are is known of a field.
-    fn outlier(self, field: &Value, outlier: &Value, items: Option<u64>) -> Sentence {
-        let what = match outlier["missing"] == true {
-            true => self.locale.choose("がありません".to_owned(), "is missing".to_owned()),
-            false => {
-                let value = literal(&outlier["value"]);
-                self.locale.choose(format!("は {value} です"), format!("is {value}"))
-            }
-        };
-        let rest = items.and_then(|items| self.others(field, outlier, items));
-        let rest = rest.map(|rest| format!("{}{rest}", self.locale.choose("。", "; "))).unwrap_or_default();
-        let path = field["path"].as_str().unwrap_or_default();
-        Sentence::default().code(path, 80).text(format!(" {what}{rest}"))
-    }
-
-    fn others(self, field: &Value, outlier: &Value, items: u64) -> Option<String> {
-        if outlier["missing"] == true {
-            let others = number(items.saturating_sub(field["missing"].as_u64().unwrap_or(0)));
-            return Some(
-                self.locale.choose(format!("ほかの {others} 件にはあります"), format!("the other {others} have it")),
-            );
-        }
-        let kinds = field["types"].as_object().into_iter().flatten();
-        let mut kinds: Vec<_> = kinds.map(|(kind, count)| (kind.as_str(), count.as_u64().unwrap_or(0))).collect();
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        if let [(kind, count), _, ..] = kinds[..] {
-            let (kind, count) = (self.kind(kind), number(count));
-            return Some(
-                self.locale
-                    .choose(format!("ほかの {count} 件では{kind}です"), format!("it is {kind} in the other {count}")),
-            );
-        }
-        let values = field["values"].as_array().into_iter().flatten();
-        let common: Vec<_> = values.filter(|pair| pair[0] != outlier["value"]).collect();
-        if let [pair] = common[..] {
-            let (value, count) = (literal(&pair[0]), number(pair[1].as_u64().unwrap_or(0)));
-            return Some(
-                self.locale.choose(
-                    format!("ほかの {count} 件では {value} です"),
-                    format!("it is {value} in the other {count}"),
-                ),
-            );
-        }
-        let unlike = self.locale.choose("ほかの値とは違います", "it is unlike the others");
-        field["type"].is_string().then(|| unlike.to_owned())
-    }
-
-    fn kind(self, kind: &str) -> &str {
-        match kind {
-            "string" => self.locale.choose("テキスト", "a text"),
-            "number" => self.locale.choose("数値", "a number"),
-            "boolean" => self.locale.choose("真偽値", "true or false"),
-            "object" => self.locale.choose("オブジェクト", "an object"),
-            "array" => self.locale.choose("リスト", "a list"),
-            other => other,
-        }
-    }
-
     fn item_word(self, run: u64, item: u64) -> String {
         let run = match run {
             0 => String::new(),
@@ -268,6 +222,12 @@ impl Wording {
         };
         format!("{run}{} {}", self.locale.choose("アイテム", "Item"), number(item))
     }
+}
+
+/// Whether n8n has written this from a response: `429 - {"error":"rate limit"}`.
+fn is_response(text: &str) -> bool {
+    let status = text.split_once(" - ").map_or("", |(status, _)| status);
+    status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Where the items of an input came from.
@@ -286,10 +246,6 @@ pub(super) fn source(answer: &Value) -> Option<Source<'_>> {
 
 fn known_source(answer: &Value) -> Option<&Value> {
     answer["input"]["sources"].as_array()?.iter().find(|source| source["nodeName"].is_string())
-}
-
-fn literal(value: &Value) -> String {
-    shorten(&value.to_string(), 60)
 }
 
 /// What divides the items of a node, as a sentence that leads to its fields.
@@ -311,7 +267,9 @@ fn item_of(answer: &Value) -> Option<u64> {
     let error = &answer["error"];
     let in_message = || {
         let (_, inside) = error["message"].as_str()?.trim_end().strip_suffix(']')?.rsplit_once('[')?;
-        inside.rsplit_once("item ")?.1.parse().ok()
+        // `[item 7]`, `[line 3, for item 7]`
+        let (before, item) = inside.rsplit_once("item ")?;
+        (before.is_empty() || before.ends_with(", for ")).then(|| item.parse().ok())?
     };
     error["context"]["itemIndex"].as_u64().or_else(in_message)
 }
@@ -358,7 +316,11 @@ mod tests {
             field(null.clone(), json!({"types": {"object": 499, "null": 1}})),
             field(json!({"item": 287, "missing": true}), json!({"type": "object", "missing": 1})),
             field(text.clone(), json!({"type": "string", "values": [["EUR", 499], ["7", 1]]})),
-            field(text, json!({"type": "string"})),
+            field(text.clone(), json!({"type": "string"})),
+            field(text.clone(), json!({"types": {"string": 400, "null": 100}, "values": [["EUR", 399], ["7", 1]]})),
+            field(text.clone(), json!({"types": {"object": 300, "null": 199, "string": 1}})),
+            field(text, json!({"type": "string", "missing": 496, "values": [["7", 1], ["8", 3]]})),
+            field(json!({"item": 287, "missing": true}), json!({"type": "object", "missing": 3})),
         ];
         let words = [
             [
@@ -377,6 +339,22 @@ mod tests {
                 "customer.address is \"7\"; it is unlike the others",
                 "customer.address は \"7\" です。ほかの値とは違います",
             ],
+            [
+                "customer.address is \"7\"; it is \"EUR\" in 399 others",
+                "customer.address は \"7\" です。ほかの 399 件では \"EUR\" です",
+            ],
+            [
+                "customer.address is \"7\"; it is an object in 300 others",
+                "customer.address は \"7\" です。ほかの 300 件ではオブジェクトです",
+            ],
+            [
+                "customer.address is \"7\"; 496 others do not have it",
+                "customer.address は \"7\" です。ほかの 496 件にはありません",
+            ],
+            [
+                "customer.address is missing; 497 others have it",
+                "customer.address がありません。ほかの 497 件にはあります",
+            ],
         ];
         for (fields, [english, japanese]) in fields.iter().zip(words) {
             // n8n writes the number of an item into the context, or at the end of the message.
@@ -392,7 +370,8 @@ mod tests {
         }
         let mut once = failed(&json!({"message": "Invalid output format [item 2]", "context": {"itemIndex": 2}}), 500);
         once["parameters"] = json!({});
-        for unknown in [failed(&json!({"message": "no [item] [7]"}), 500), once] {
+        let other = json!({"message": "Could not find [Order item 7]"});
+        for unknown in [failed(&json!({"message": "no [item] [7]"}), 500), failed(&other, 500), once] {
             assert_eq!(
                 plain(EN.items("Send", &unknown, Some(&fields[0]))),
                 ["Outlier in the input: Item 287: customer.address is null; it is an object in the other 499"]
@@ -415,22 +394,50 @@ mod tests {
                 None,
                 "The workflow has been edited since the last good run #7: Send, connections · Compare",
                 "前回の成功のあとにワークフローが編集されました #7: Send, 接続 · 比較",
-                "The workflow is the same as in the last good run #7",
+                "Parameters and connections are the same as in the last good run #7",
             ),
             (
                 Some("7"),
                 "The workflow has been edited since the run that it retries #7: Send, connections · Compare",
                 "再試行元のあとにワークフローが編集されました #7: Send, 接続 · 比較",
-                "The workflow is the same as in the run that it retries #7",
+                "Parameters and connections are the same as in the run that it retries #7",
             ),
         ] {
             assert_eq!(said(EN, &edits, retry_of), english);
             assert_eq!(said(JA, &edits, retry_of), japanese);
             assert_eq!(said(EN, &same, retry_of), alike);
         }
+        let cut = json!({"with": "7", "workflow": {"added": ["A", "B", "C", "D", "E", "F", "G"]}, "truncated": {"reason": "…"}});
+        assert!(said(EN, &cut, None).contains("A, B, C, D, E and more · Compare"), "how many there are is not known");
+        assert_eq!(said(EN, &json!({"with": "7", "truncated": {"reason": "…"}}), None), "", "not all was compared");
         // What it retries may be deleted by now: then it was compared with a good run.
         assert!(said(EN, &same, Some("6")).contains("the last good run"));
         assert_eq!(said(EN, &json!({}), None), "");
+    }
+
+    #[test]
+    fn elements_of_lists_are_not_counted_as_items() {
+        let said = |odd: Value, more: Value| {
+            let mut field = json!({"path": "lines[].tax", "odd": odd});
+            field.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let error = json!({"context": {"itemIndex": 287}});
+            plain(EN.items("Send", &failed(&error, 500), Some(&json!({"items": 500, "fields": [field]}))))
+        };
+        let missing = json!({"item": 287, "missing": true});
+        assert_eq!(
+            said(missing, json!({"type": "number", "missing": 1})),
+            ["Item 287: lines[].tax is missing; others have it"]
+        );
+        let null = json!({"item": 287, "value": null});
+        let kinds = json!({"types": {"number": 1498, "null": 1}});
+        assert_eq!(said(null, kinds), ["Item 287: lines[].tax is null; it is a number in 1,498 others"]);
+    }
+
+    #[test]
+    fn only_what_the_other_side_answered_is_a_response() {
+        let said = |text: &str| EN.answered(&json!({"messages": [text]}), "").map(|sentence| sentence.plain()).unwrap();
+        assert_eq!(said(r#"429 - {"error":"rate limit"}"#), r#"Response: 429 - {"error":"rate limit"}"#);
+        assert_eq!(said("connect ECONNREFUSED 127.0.0.1:1"), "Original message: connect ECONNREFUSED 127.0.0.1:1");
     }
 
     #[test]

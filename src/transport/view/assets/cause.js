@@ -91,7 +91,7 @@ export class Cause {
     const { error } = this.overview.execution;
     if (!error) return null;
     const { nodeName, name, message, description, httpCode } = error;
-    const kinds = [name, httpCode && `HTTP ${httpCode}`].filter(Boolean);
+    const kinds = [name, httpCode && (/^\d+$/.test(httpCode) ? `HTTP ${httpCode}` : httpCode)].filter(Boolean);
     const ran = this.#ran(nodeName);
     return h('section', { class: 'box error-box', 'aria-label': t('error') },
       h('p', { class: 'what' },

@@ -363,7 +363,7 @@ function errorView({ name, message, description, httpCode, stack, ...rest }) {
   return h('div', { class: 'pad' },
     h('p', { class: 'what' }, data(message ?? '', 2000)),
     description && h('p', {}, data(description, 2000)),
-    h('p', { class: 'fine' }, [name, httpCode && `HTTP ${httpCode}`].filter(Boolean).map((part, i) => [i ? ' · ' : '', data(part, 100)])),
+    h('p', { class: 'fine' }, [name, httpCode && (/^\d+$/.test(httpCode) ? `HTTP ${httpCode}` : httpCode)].filter(Boolean).map((part, i) => [i ? ' · ' : '', data(part, 100)])),
     stack && h('details', {}, h('summary', {}, t('wholeStack')), h('pre', { class: 'stack', tabindex: '0' }, shown(stack))),
     Object.keys(rest).length > 0 && json(rest));
 }
