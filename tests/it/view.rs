@@ -535,7 +535,7 @@ fn all_items_of_a_node_are_a_file() {
     let all = file(&format!("{node}&format=csv"));
     assert_eq!(
         whole(&all),
-        "\u{feff}id,name,token,deep\r\n1,\"a, \"\"b\"\"\nc\",secret \u{fffd} half,\r\n2,,,\"{\"\"list\"\":[1,null]}\"\r\n-3,'=1+1,,\r\n,+49 30 123,,\r\n"
+        "\u{feff}id,name,token,deep\r\n1,\"a, \"\"b\"\"\nc\",secret \u{fffd} half,\r\n2,,,\"{\"\"list\"\":[1,null]}\"\r\n-3,'=1+1,,\r\n,'+49 30 123,,\r\n"
     );
     for (query, status) in
         [("node=None&format=csv", 422), ("node=Before&run=9&format=csv", 422), ("node=Before&format=xml", 400)]
@@ -543,6 +543,21 @@ fn all_items_of_a_node_are_a_file() {
         assert_eq!(file(query).status, status, "{query}");
     }
     assert_eq!(get(&view, "/view/items?id=7&node=Before&format=csv", &[]).status, 401);
+}
+
+#[test]
+fn items_that_n8n_redacted_are_not_in_a_file() {
+    let mut body = odd_items();
+    let hidden = json!({"json": {}, "redaction": {"redacted": true, "reason": "user_requested"}});
+    body["data"]["resultData"]["runData"]["Before"][0]["data"]["main"][0] =
+        json!([json!({"json": {"a": 1}}), hidden, json!({"json": {"a": 3}})]);
+    let n8n = server::n8n(HashMap::from([("7".to_owned(), body.to_string().into_bytes())]));
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let file =
+        |format: &str| get(&view, &format!("/view/items?id=7&node=Before&format={format}"), &[("cookie", &cookie)]);
+    assert_eq!(whole(&file("jsonl")), "{\"a\":1}\n{\"a\":3}\n");
+    assert_eq!(whole(&file("csv")), "\u{feff}a\r\n1\r\n3\r\n");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn a_node_has_its_whole_stack_its_request_and_messages_without_escapes() {
     assert_eq!((lines(shown), lines(agent)), (40, 10));
     assert_eq!(
         shown["curl"],
-        "curl -X 'POST' 'https://h.example/a?token=[redacted]' -H 'Content-Type: application/json' --data-raw '{\"n\":1}'"
+        "curl -g -X 'POST' 'https://h.example/a?token=[redacted]' -H 'Content-Type: application/json' --data-raw '{\"n\":1}'"
     );
     assert_eq!(agent.get("curl"), None);
 }

@@ -383,7 +383,7 @@ check('take it with you: JSON, a path, the link, curl without secrets; folding; 
   await ready(page);
   await page.getByRole('button', { name: 'Copy as curl, without secrets' }).click();
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('curl'));
-  assert.equal(await clipboard(), "curl -X 'POST' 'https://billing.example.com/v2/invoices' -H 'X-Api-Key: [redacted]' -H 'X-Shop: north' -H 'Content-Type: application/json' --data-raw '{{ { customer: $json.customer.name, total: $json.total } }}'");
+  assert.equal(await clipboard(), "curl -g -X 'POST' 'https://billing.example.com/v2/invoices' -H 'X-Api-Key: [redacted]' -H 'X-Shop: north' -H 'Content-Type: application/json' --data-raw '{{ { customer: $json.customer.name, total: $json.total } }}'");
 });
 
 check('all items as a file: of the output and of the input', `#/${FAILING}?node=Is+paid%3F`, async (page) => {
