@@ -33,7 +33,9 @@ pub(super) fn curl(parameters: &Value, error: &Value) -> Option<String> {
     if method != "GET" || !matches!(body, Body::None) {
         words.push(format!("-X {}", quoted(&method)));
     }
-    words.push(quoted(&outgoing::address(&url)));
+    // Otherwise curl would take it for an option, such as one that reads a file.
+    let option = if url.starts_with('-') { "--url " } else { "" };
+    words.push(format!("{option}{}", quoted(&outgoing::address(&url))));
     let has = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
     let content_type = body.content_type().filter(|_| !has("content-type"));
     for (name, value) in &headers {
@@ -281,6 +283,7 @@ mod tests {
             assert_eq!(curl(&parameters, &Value::Null).as_deref(), Some(command));
         }
         assert_eq!(curl(&json!({}), &Value::Null), None);
+        assert_eq!(curl(&json!({"url": "-K/x"}), &Value::Null).as_deref(), Some("curl -g --url '-K/x'"));
         // Version 1 and 2 have headers, query and body in parameters of other names.
         assert_eq!(curl(&json!({"url": url, "queryParametersUi": pairs("a", "b")}), &Value::Null), None);
         let sent = json!({"context": {"request": {"method": "POST", "uri": url, "form": {"formula": "=1+1"}}}});
