@@ -14,7 +14,7 @@ const DEPTHS: [usize; 5] = [12, 33, 54, 65, 1100];
 
 /// An execution.
 pub fn execution(entropy: &mut Entropy<'_>) -> Tree {
-    let nodes = several(entropy, 6, |entropy| (text(entropy, &NODES), list(entropy, 3, run)));
+    let nodes = several(entropy, 6, |entropy| (text(entropy, &NODES), runs(entropy)));
     let mut result = vec![("runData", Tree::Record(nodes)), ("lastNodeExecuted", node(entropy))];
     if entropy.one_in(4) {
         result.push(("error", error(entropy)));
@@ -47,6 +47,15 @@ fn workflow(entropy: &mut Entropy<'_>) -> Tree {
     Tree::Record(vec![("nodes".to_owned(), nodes)])
 }
 
+/// The runs of a node; the last one may be reserved.
+fn runs(entropy: &mut Entropy<'_>) -> Tree {
+    let mut runs = several(entropy, 3, run);
+    if entropy.one_in(6) {
+        runs.push(reserved(entropy));
+    }
+    Tree::List(runs)
+}
+
 /// A run that n8n reserved for a call of a tool that did not happen.
 fn reserved(entropy: &mut Entropy<'_>) -> Tree {
     let members = ["executionIndex", "executionTime", "startTime"].map(|name| (name, raw("0")));
@@ -56,9 +65,6 @@ fn reserved(entropy: &mut Entropy<'_>) -> Tree {
 
 /// A run; in a retry `executionIndex` starts again.
 fn run(entropy: &mut Entropy<'_>) -> Tree {
-    if entropy.one_in(20) {
-        return reserved(entropy);
-    }
     let mut members = vec![
         ("executionIndex", number(entropy, 6)),
         ("startTime", raw(&format!("17636906266{}", 10 + entropy.below(80)))),

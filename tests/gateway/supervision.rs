@@ -33,9 +33,8 @@ fn load<T>(gateway: &Gateway, server: &str, run: impl FnOnce() -> T) -> (T, u64,
     (done, calls.load(SeqCst), failures.into_inner().unwrap())
 }
 
-/// On a quiet machine it takes a tenth of these limits: they only tell what is noticed at once from what is noticed when a call ends.
 #[test]
-fn a_killed_child_is_back_long_before_its_calls_would_have_ended() {
+fn a_killed_child_is_back_within_a_second() {
     let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
     for _ in 0..3 {
         let pid = gateway.pid_of("a");
@@ -51,19 +50,19 @@ fn a_killed_child_is_back_long_before_its_calls_would_have_ended() {
             let killed = Instant::now();
             kill(pid, "KILL");
             gateway.wait_for("the crash is detected", |health| health["servers"]["a"] != "available");
-            assert!(killed.elapsed() < Duration::from_millis(1500), "{:?}", killed.elapsed());
+            assert!(killed.elapsed() < Duration::from_millis(150), "{:?}", killed.elapsed());
             assert_eq!(gateway.health()["status"], "degraded");
             assert_eq!(gateway.call("a", "echo", json!({})).code(), (503, "SERVER_NOT_RUNNING".to_owned()));
             gateway.wait_for_status("a", "available");
             // Including the pause of 0.25 s, and as much jitter.
-            assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
+            assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
             killed
         });
         for (at, called) in answered.into_inner().unwrap() {
             let (status, code, _, details) = called.failure();
             assert_eq!((status, code.as_str(), &details["signal"]), (502, "SERVER_CRASHED", &json!("SIGKILL")));
             // Sending the signal takes time, too.
-            assert!(at - killed < Duration::from_millis(1200), "{:?}", at - killed);
+            assert!(at - killed < Duration::from_millis(120), "{:?}", at - killed);
         }
         assert_ne!(gateway.pid_of("a"), pid);
     }

@@ -9,6 +9,8 @@ use std::cmp::Ordering;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use crate::properties::checks::values_reference::is_reserved;
+
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 const SUMMARY_TEXT: usize = 300;
 const MESSAGE_TEXT: usize = 120;
@@ -444,12 +446,6 @@ fn run_status(run: &Value) -> &str {
         _ if is_reserved(run) => "new",
         status => status.unwrap_or("success"),
     }
-}
-
-/// Whether a run was only reserved, for a call of a tool that never began.
-pub fn is_reserved(run: &Value) -> bool {
-    let status = &run["executionStatus"];
-    run["startTime"].as_f64() == Some(0.0) && !status.is_string() && !status.is_number()
 }
 
 fn time(run: &Value) -> Option<f64> {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::flatten::{Share, stored};
 use crate::projections::{Cut, pruned};
+use crate::properties::checks::values_reference::is_reserved;
 use crate::{fixtures, flatted, oracle};
 
 const ALL: TimelineProjection = TimelineProjection { bars: 1_000_000, range: None };
@@ -24,8 +25,7 @@ fn array(value: &Value) -> &[Value] {
 
 /// The runs of a node that are on the axis, each as `[from, ms, run, failed, items]`: they have a time, and were not copied.
 fn runs(body: &Value, runs: &Value) -> Vec<Value> {
-    let is_on_axis =
-        |run: &Value| run["startTime"].is_number() && !oracle::is_reserved(run) && !oracle::is_copied(body, run);
+    let is_on_axis = |run: &Value| run["startTime"].is_number() && !is_reserved(run) && !oracle::is_copied(body, run);
     let with_time = array(runs).iter().enumerate().filter(|(_, run)| is_on_axis(run));
     let shown = with_time.map(|(at, run)| {
         let start = run["startTime"].as_f64().unwrap();

@@ -102,6 +102,13 @@ inside('the agent is asked about what is looked at', { tool: 'get_execution', gi
   assert.deepEqual(host.modes, ['fullscreen']);
 });
 
+for (const [tool, given, view] of [['describe_execution', { id: FAILING }, 'As it ran'], ['compare_executions', { id: FAILING, with: '1000' }, 'Compare']]) {
+  inside(`${tool} opens its view`, { tool, given }, async (frame) => {
+    await frame.locator('.tabs [aria-current]', { hasText: view }).first().waitFor();
+    if (given.with) assert.match(await frame.locator('.stage').innerText(), /#1000/);
+  });
+}
+
 for (const [theme, ground] of [['light', 'rgb(246, 245, 242)'], ['dark', 'rgb(20, 22, 26)']]) {
   for (const viewport of [WIDE, NARROW]) {
     // The system has the other theme: the client's takes precedence.

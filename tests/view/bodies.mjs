@@ -177,6 +177,16 @@ function attack() {
   write('1003', { workflow: 'wf<b>', name: markup, nodes, edges, runs, start: START, stop: START + 110, error, last });
 }
 
+/** A call of a sub-node by an agent. */
+function call(start, ms, index, agent, type, asked, answered) {
+  return { ...run(start, ms, index, [[agent, 0, 0]]), data: { [type]: [[{ json: answered }]] }, inputOverride: { [type]: [[{ json: asked }]] } };
+}
+
+/** The answer of a model. */
+function generation(text, reason, promptTokens = 40, completionTokens = 12) {
+  return { response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens } };
+}
+
 /** An agent whose sub-nodes are where people put them: below it, in its row, and above it; lines would lie behind nodes. */
 function agent() {
   const nodes = [
@@ -191,12 +201,9 @@ function agent() {
   const drift = Array.from({ length: 60 }, (_, i) => ({ n: i, drift: -5.6e-13 * (1 + i * 2000), share: 0.0004 + i / 1e6, zero: -0 }));
   const main = [['Ask', []], ['Agent', [['Ask', 0, 0]]], ['Answer', [['Agent', 0, 0]]]]
     .map(([name, sources], i) => [name, [run(START + 10 * i, 8, i, sources, [items(drift)])]]);
-  const sub = (name, type, index) => [name, [0, 1].map((n) => ({
-    ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: answers[type]?.[n] ?? { response: `${n}` } }]] },
-    inputOverride: { [type]: [[{ json: questions[type]?.[n] ?? { query: `${n}` } }]] },
-  }))];
+  const sub = (name, type, index) => [name, [0, 1].map((n) => call(START + 11 + n, 3, index + n, 'Agent', type,
+    questions[type]?.[n] ?? { query: `${n}` }, answers[type]?.[n] ?? { response: `${n}` }))];
   const questions = { ai_languageModel: [{ messages: ['System: You are a careful clerk.\nHuman: Answer this: What is 6*7?'] }, { messages: ['Human: What is 6*7?\nTool: 42'] }], ai_tool: [{ query: '6*7' }, { query: '7*7' }] };
-  const generation = (text, reason) => ({ response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens: 40, completionTokens: 12, totalTokens: 52 } });
   const answers = { ai_languageModel: [generation('', 'tool_calls'), generation('It is 42.', 'stop')], ai_tool: [{ response: '42' }, { response: '49' }] };
   const batches = [['Each', [run(START + 40, 1, 9, [['Answer', 0, 0]], [items(drift), items(drift.slice(0, 12))])]], ['Work', [run(START + 45, 2, 10, [['Each', 1, 0]], [items(drift)])]]];
   const runs = [...main, sub('Model', 'ai_languageModel', 3), sub('Tool', 'ai_tool', 5), sub('Memory', 'ai_memory', 7), ...batches];
@@ -226,15 +233,11 @@ function continued() {
   const nodes = [node('Ask', 'webhook', [0, 0]), node('Agent', 'agent', [220, 0], { text: '=What is {{ $json.q }}?' }), node('Second', 'agent', [440, 0]), node('Model', 'lmChatOpenAi', [220, 200]), node('Tool', 'toolSearch', [440, 200])];
   const sub = (agent) => [['Model', 0, agent, 'ai_languageModel'], ['Tool', 0, agent, 'ai_tool']];
   const edges = [['Ask', 0, 'Agent'], ['Agent', 0, 'Second'], ...sub('Agent'), ...sub('Second')];
-  const call = (at, index, agent, type, asked, answered) => ({
-    ...run(START + at, 30, index, [[agent, 0, 0]]), data: { [type]: [[{ json: answered }]] }, inputOverride: { [type]: [[{ json: asked }]] },
-  });
-  const generation = (text, reason, promptTokens, completionTokens) => ({ response: { generations: [[{ text, generationInfo: { finish_reason: reason } }]] }, tokenUsage: { promptTokens, completionTokens } });
-  const model = (at, index, agent, messages, answer) => call(at, index, agent, 'ai_languageModel', { messages: [messages] }, answer);
+  const model = (at, index, agent, messages, answer) => call(START + at, 30, index, agent, 'ai_languageModel', { messages: [messages] }, answer);
   const first = 'Human: What is in stock?';
   const reserved = { inputOverride: { ai_tool: [[{ json: { query: 'more' } }]] }, source: [{ previousNode: 'Second' }], executionIndex: 0, executionTime: 0, startTime: 0 };
   const runs = [
-    ['Tool', [call(200, 3, 'Agent', 'ai_tool', { query: 'stock', limit: 5 }, { response: 'ok', rows: 2 }), reserved]],
+    ['Tool', [call(START + 200, 30, 3, 'Agent', 'ai_tool', { query: 'stock', limit: 5 }, { response: 'ok', rows: 2 }), reserved]],
     ['Model', [
       model(100, 2, 'Agent', first, generation('', 'tool_calls', 10, 5)), model(310, 5, 'Agent', `${first}\nTool: ok`, generation('Two rows.', 'stop', 30, 7)),
       model(500, 7, 'Second', 'Human: And more?', generation('', 'tool_calls', 8, 4)),

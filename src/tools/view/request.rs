@@ -118,13 +118,13 @@ impl Request {
         let url = ["uri", "url"].iter().find_map(|name| text(&sent[name]))?;
         let method = text(&sent["method"]).unwrap_or_else(|| "GET".to_owned());
         let body = match (&sent["form"], &sent["body"]) {
-            (Value::Object(form), _) => Body::Form(sent_members(form)),
+            (Value::Object(form), _) => Body::Form(members(form, as_sent)),
             (_, Value::Null) => Body::None,
             (_, Value::String(body)) => Body::Raw(body.clone(), None),
             (_, body) => Body::Json(body.to_string()),
         };
-        let members = |name: &str| sent[name].as_object().map(sent_members).unwrap_or_default();
-        Some(Self { method, url: with_query(url, &members("qs")), headers: members("headers"), body })
+        let sent = |name: &str| sent[name].as_object().map(|object| members(object, as_sent)).unwrap_or_default();
+        Some(Self { method, url: with_query(url, &sent("qs")), headers: sent("headers"), body })
     }
 
     /// As the parameters of an HTTP Request node have it.
@@ -173,7 +173,7 @@ fn pairs(list: &Value) -> Vec<(String, String)> {
     list["parameters"].as_array().into_iter().flatten().filter_map(pair).collect()
 }
 
-/// The same of a form in parts, some of which can be files.
+/// The fields of a form in parts; some of them can be files.
 fn parts(list: &Value) -> Vec<(String, Part)> {
     let part = |entry: &Value| {
         let file = text(&entry["inputDataFieldName"]).filter(|_| entry["parameterType"] == "formBinaryData");
@@ -189,17 +189,16 @@ fn json_members(value: &Value) -> Vec<(String, String)> {
 }
 
 fn object_members(value: &Value) -> Vec<(String, String)> {
-    value.as_object().map(members).unwrap_or_default()
+    value.as_object().map(|object| members(object, text_or_json)).unwrap_or_default()
 }
 
-/// What was sent is no template: a sign before it is a part of it.
-fn sent_members(object: &Map<String, Value>) -> Vec<(String, String)> {
-    let written = |value: &Value| value.as_str().map_or_else(|| text_or_json(value), str::to_owned);
+fn members(object: &Map<String, Value>, written: fn(&Value) -> String) -> Vec<(String, String)> {
     object.iter().map(|(name, value)| (name.clone(), written(value))).collect()
 }
 
-fn members(object: &Map<String, Value>) -> Vec<(String, String)> {
-    object.iter().map(|(name, value)| (name.clone(), text_or_json(value))).collect()
+/// What was sent is no template: a sign before it is a part of it.
+fn as_sent(value: &Value) -> String {
+    value.as_str().map_or_else(|| text_or_json(value), str::to_owned)
 }
 
 /// A text, without the sign that n8n writes before an expression; `None` for any other value, and for an empty one.

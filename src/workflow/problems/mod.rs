@@ -68,6 +68,9 @@ pub struct Problem {
     pub times: usize,
 }
 
+/// What a problem says: the rule, the node, the reference and the detail.
+pub type Statement = (Rule, String, Option<String>, Option<String>);
+
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -152,9 +155,9 @@ impl Problem {
         Self { detail: Some(detail), ..self }
     }
 
-    /// What it says, whatever the number of times and the place: the rule, the node, the reference and the detail.
-    pub fn statement(&self) -> (Rule, &str, Option<&str>, Option<&str>) {
-        (self.rule, &self.node, self.reference.as_deref(), self.detail.as_deref())
+    /// What it says, whatever the number of times and the place.
+    pub fn statement(&self) -> Statement {
+        (self.rule, self.node.clone(), self.reference.clone(), self.detail.clone())
     }
 }
 
@@ -215,9 +218,7 @@ fn found<'a, 'v>(
 pub fn counted(list: Vec<Problem>) -> Vec<Problem> {
     let mut counted: IndexMap<_, Problem> = IndexMap::new();
     for problem in list {
-        let (rule, node, reference, detail) = problem.statement();
-        let statement = (rule, node.to_owned(), reference.map(str::to_owned), detail.map(str::to_owned));
-        counted.entry(statement).and_modify(|known| known.times += 1).or_insert(problem);
+        counted.entry(problem.statement()).and_modify(|known| known.times += 1).or_insert(problem);
     }
     counted.into_values().collect()
 }

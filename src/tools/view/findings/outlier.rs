@@ -48,16 +48,19 @@ impl Wording {
         let values = field["values"].as_array().into_iter().flatten();
         let common: Vec<_> = values.filter(|pair| pair[0] != outlier["value"] && !pair[0].is_null()).collect();
         if let [pair] = common[..] {
-            return Some(self.are(&literal(&pair[0]), pair[1].as_u64().unwrap_or(0), all));
+            let value = literal(&pair[0]);
+            let value = self.locale.choose(format!(" {value} "), value);
+            return Some(self.are(&value, pair[1].as_u64().unwrap_or(0), all));
         }
         let unlike = self.locale.choose("ほかの値とは違います", "it is unlike the others");
         (field["type"].is_string() || field["types"].is_object()).then(|| unlike.to_owned())
     }
 
     fn are(self, what: &str, count: u64, all: Option<u64>) -> String {
-        let ja = format!("ほかの {} 件では {what} です", number(count));
-        let ja = if what.is_ascii() { ja } else { ja.replace(&format!(" {what} "), what) };
-        self.locale.choose(ja, format!("it is {what} in {}", some(count, all)))
+        self.locale.choose(
+            format!("ほかの {} 件では{what}です", number(count)),
+            format!("it is {what} in {}", some(count, all)),
+        )
     }
 
     fn have_it(self, count: u64, all: Option<u64>) -> String {

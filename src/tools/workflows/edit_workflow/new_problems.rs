@@ -5,10 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::check_workflow::Row;
 use super::check::Found;
 use crate::workflow::edit::Changed;
-use crate::workflow::problems::{Problem, Rule, counted};
-
-/// What a problem says, without the excerpt of a syntax error: where that ends depends on the length of the names in it.
-type Statement = (Rule, String, Option<String>, Option<String>);
+use crate::workflow::problems::{Problem, Rule, Statement, counted};
 
 /// The problems before an edit that were not found again, with their parameters.
 struct Before(HashMap<Statement, Vec<Option<String>>>);
@@ -47,8 +44,8 @@ impl Before {
     }
 }
 
+/// What a problem says, without the excerpt of a syntax error: where that ends depends on the length of the names in it.
 fn statement(problem: &Problem) -> Statement {
     let (rule, node, reference, detail) = problem.statement();
-    let reference = reference.filter(|_| rule != Rule::Syntax);
-    (rule, node.to_owned(), reference.map(str::to_owned), detail.map(str::to_owned))
+    (rule, node, reference.filter(|_| rule != Rule::Syntax), detail)
 }
