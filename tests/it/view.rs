@@ -550,14 +550,14 @@ fn items_that_n8n_redacted_are_not_in_a_file() {
     let mut body = odd_items();
     let hidden = json!({"json": {}, "redaction": {"redacted": true, "reason": "user_requested"}});
     body["data"]["resultData"]["runData"]["Before"][0]["data"]["main"][0] =
-        json!([json!({"json": {"a": 1}}), hidden, json!({"json": {"a": 3}})]);
+        json!([json!({"json": {"a": 1}}), hidden, json!({"json": {"a": 3}}), json!({"json": null}), json!({})]);
     let n8n = server::n8n(HashMap::from([("7".to_owned(), body.to_string().into_bytes())]));
     let view = view(&n8n);
     let cookie = view.enter();
     let file =
         |format: &str| get(&view, &format!("/view/items?id=7&node=Before&format={format}"), &[("cookie", &cookie)]);
-    assert_eq!(whole(&file("jsonl")), "{\"a\":1}\n{\"a\":3}\n");
-    assert_eq!(whole(&file("csv")), "\u{feff}a\r\n1\r\n3\r\n");
+    assert_eq!(whole(&file("jsonl")), "{\"a\":1}\n{\"a\":3}\nnull\n{}\n");
+    assert_eq!(whole(&file("csv")), "\u{feff}a\r\n1\r\n3\r\n\r\n\r\n");
 }
 
 #[test]

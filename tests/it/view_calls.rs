@@ -101,7 +101,7 @@ fn the_page_and_the_terminal_say_the_same_sentences() {
             redacted,
             json!({}),
             &[
-                "Nothing unusual was found. No node failed, and every output with items is connected.",
+                "Nothing unusual was found. No node failed, and no connection seems to be missing.",
                 "Values were not examined. n8n redacted the data: the values of items are not included.",
             ],
         ),

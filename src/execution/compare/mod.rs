@@ -165,6 +165,11 @@ impl Digest {
         nodes.map(|(name, _)| name).collect()
     }
 
+    /// Whether the execution was stored with the workflow that it ran.
+    pub fn has_workflow(&self) -> bool {
+        self.workflow.is_some()
+    }
+
     /// The nodes of the workflow, and its connections, that were too large to read.
     pub fn unread_parts(&self) -> u64 {
         self.workflow.as_ref().map_or(0, |workflow| workflow.too_large)

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
 use indexmap::IndexSet;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::execution::recording::{Incomplete, RecordedRun, Recording, RecordingProjection};
@@ -185,7 +185,8 @@ impl ItemsFile {
     fn each(&mut self, mut visit: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
         #[derive(Deserialize)]
         struct Taken<'a> {
-            #[serde(borrow)]
+            /// `null` is not the same as none.
+            #[serde(borrow, default, deserialize_with = "present")]
             json: Option<&'a RawValue>,
             /// What n8n leaves of an item that it redacted.
             #[serde(default)]
@@ -212,6 +213,10 @@ impl ItemsFile {
         }
         Ok(())
     }
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// A part of the bytes.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use super::shell::quoted;
@@ -24,7 +25,10 @@ pub(super) fn is_request(node_type: &str) -> bool {
 /// The request as a `curl` command; `None` if the parameters are those of an HTTP Request node before version 3, whose headers, query
 /// and body are elsewhere.
 pub(super) fn curl(parameters: &Value, error: &Value) -> Option<String> {
-    let is_old = |name: &String| name.ends_with("ParametersUi") || name.ends_with("ParametersJson");
+    let is_old = |name: &String| {
+        let others = ["ParametersUi", "ParametersJson"];
+        others.iter().any(|end| name.ends_with(end)) || name == "jsonParameters" || name == "sendBinaryData"
+    };
     let is_old = parameters.as_object().is_some_and(|all| all.keys().any(is_old));
     let wanted = || (!is_old).then(|| Request::wanted(parameters))?;
     let Request { method, url, headers, body } = Request::sent(&error["context"]["request"]).or_else(wanted)?;
@@ -39,7 +43,10 @@ pub(super) fn curl(parameters: &Value, error: &Value) -> Option<String> {
     let has = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
     let content_type = body.content_type().filter(|_| !has("content-type"));
     for (name, value) in &headers {
-        words.push(format!("-H {}", quoted(&format!("{name}: {}", outgoing::value(name, value)))));
+        let value = outgoing::value(name, value);
+        // curl does not send `name:`.
+        let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        words.push(format!("-H {}", quoted(&header)));
     }
     words.extend(content_type.map(|kind| format!("-H {}", quoted(&format!("Content-Type: {kind}")))));
     words.extend(body.words());
@@ -100,7 +107,7 @@ impl Body {
 
     fn words(&self) -> Vec<String> {
         let field = |(name, value): &(String, String)| {
-            format!("--data-urlencode {}", quoted(&format!("{name}={}", outgoing::value(name, value))))
+            format!("--data-urlencode {}", quoted(&format!("{}={}", encoded(name), outgoing::value(name, value))))
         };
         match self {
             Self::None => Vec::new(),
@@ -123,8 +130,8 @@ impl Request {
             (_, Value::String(body)) => Body::Raw(body.clone(), None),
             (_, body) => Body::Json(body.to_string()),
         };
-        let sent = |name: &str| sent[name].as_object().map(|object| members(object, as_sent)).unwrap_or_default();
-        Some(Self { method, url: with_query(url, &sent("qs")), headers: sent("headers"), body })
+        let headers = sent["headers"].as_object().map(|object| members(object, as_sent)).unwrap_or_default();
+        Some(Self { method, url: with_query(url, &sent_query(sent)), headers, body })
     }
 
     /// As the parameters of an HTTP Request node have it.
@@ -145,6 +152,40 @@ impl Request {
         };
         let body = if is_on("sendBody") { wanted_body(parameters) } else { Body::None };
         Some(Self { method: method.unwrap_or_else(|| "GET".to_owned()), url: with_query(url, &query), headers, body })
+    }
+}
+
+/// The query that was sent. n8n writes the elements of lists as `a[]=1`, `a[0]=1` or `a=1` (`parseRequestObject`).
+fn sent_query(sent: &Value) -> Vec<(String, String)> {
+    let format = sent["qsStringifyOptions"]["arrayFormat"].as_str();
+    let format = match (format, &sent["useQuerystring"]) {
+        (_, Value::Bool(true)) => "repeat",
+        (None, Value::Bool(false)) => "indices",
+        (format, _) => format.unwrap_or("brackets"),
+    };
+    let mut pairs = Vec::new();
+    for (name, value) in sent["qs"].as_object().into_iter().flatten() {
+        add_query(&mut pairs, name.clone(), value, format);
+    }
+    pairs
+}
+
+fn add_query(pairs: &mut Vec<(String, String)>, name: String, value: &Value, format: &str) {
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(member, value)| add_query(pairs, format!("{name}[{member}]"), value, format));
+        }
+        Value::Array(elements) => {
+            for (at, value) in elements.iter().enumerate() {
+                let name = match format {
+                    "repeat" => name.clone(),
+                    "indices" => format!("{name}[{at}]"),
+                    _ => format!("{name}[]"),
+                };
+                add_query(pairs, name, value, format);
+            }
+        }
+        value => pairs.push((name, as_sent(value))),
     }
 }
 
@@ -224,12 +265,15 @@ fn with_query(url: String, query: &[(String, String)]) -> String {
     format!("{before}{sign}{}{fragment}", pairs.join("&"))
 }
 
-/// For an address; an expression stays readable.
+/// All but what stands in an address as it is (RFC 3986, unreserved characters).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// For an address, or a name in a form; an expression stays readable.
 fn encoded(text: &str) -> Cow<'_, str> {
     if text.contains("{{") {
         return text.into();
     }
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).into()
+    utf8_percent_encode(text, RESERVED).into()
 }
 
 #[cfg(test)]
@@ -251,6 +295,14 @@ mod tests {
             (
                 json!({"url": url, "method": "POST", "sendBody": true, "contentType": "form-urlencoded", "bodyParameters": pairs("a", "it's")}),
                 r"curl -g -X 'POST' 'https://h.example/a' --data-urlencode 'a=it'\''s'",
+            ),
+            (
+                json!({"url": url, "method": "POST", "sendBody": true, "contentType": "form-urlencoded", "bodyParameters": pairs("user_id & name", "a")}),
+                "curl -g -X 'POST' 'https://h.example/a' --data-urlencode 'user_id%20%26%20name=a'",
+            ),
+            (
+                json!({"url": url, "sendHeaders": true, "headerParameters": pairs("X-Empty", "")}),
+                "curl -g 'https://h.example/a' -H 'X-Empty;'",
             ),
             (
                 json!({"url": url, "method": "PUT", "sendBody": true, "contentType": "raw", "rawContentType": "text/xml", "body": "<a/>"}),
@@ -284,12 +336,32 @@ mod tests {
         assert_eq!(curl(&json!({}), &Value::Null), None);
         assert_eq!(curl(&json!({"url": "-K/x"}), &Value::Null).as_deref(), Some("curl -g --url '-K/x'"));
         // Version 1 and 2 have headers, query and body in parameters of other names.
-        assert_eq!(curl(&json!({"url": url, "queryParametersUi": pairs("a", "b")}), &Value::Null), None);
+        for (name, value) in [("queryParametersUi", pairs("a", "b")), ("sendBinaryData", true.into())] {
+            assert_eq!(curl(&json!({"url": url, name: value}), &Value::Null), None);
+        }
         let sent = json!({"context": {"request": {"method": "POST", "uri": url, "form": {"formula": "=1+1"}}}});
         assert_eq!(
             curl(&json!({}), &sent).as_deref(),
             Some("curl -g -X 'POST' 'https://h.example/a' --data-urlencode 'formula==1+1'")
         );
+    }
+
+    #[test]
+    fn lists_in_a_query_are_as_n8n_wrote_them() {
+        let sent = |more: Value| {
+            let mut request =
+                json!({"uri": "https://h.example", "qs": {"page_size": 2, "a": ["=x", "y"], "b": {"c": 1}}});
+            request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            curl(&json!({}), &json!({"context": {"request": request}})).unwrap()
+        };
+        for (more, list) in [
+            (json!({}), "a%5B%5D=%3Dx&a%5B%5D=y"),
+            (json!({"useQuerystring": true}), "a=%3Dx&a=y"),
+            (json!({"useQuerystring": false}), "a%5B0%5D=%3Dx&a%5B1%5D=y"),
+            (json!({"useQuerystring": false, "qsStringifyOptions": {"arrayFormat": "repeat"}}), "a=%3Dx&a=y"),
+        ] {
+            assert_eq!(sent(more), format!("curl -g 'https://h.example?page_size=2&{list}&b%5Bc%5D=1'"));
+        }
     }
 
     #[test]

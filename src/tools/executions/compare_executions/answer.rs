@@ -191,6 +191,9 @@ impl Answer<'_> {
         if digests.iter().any(|digest| digest.unread_parts() > 0) {
             reasons.push("Parts of a workflow of more than 1 MiB were not compared.".to_owned());
         }
+        if digests.iter().any(|digest| !digest.has_workflow()) {
+            reasons.push("The workflows were not compared: an execution was stored without one.".to_owned());
+        }
         (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
     }
 

@@ -12,6 +12,9 @@ const FILTER: (&str, [&str; 2]) = ("n8n-nodes-base.filter", ["kept", "discarded"
 /// How many outputs are named.
 const OUTPUTS: usize = 20;
 
+/// The member that counts the outputs that are not named.
+const MORE: &str = "…";
+
 /// Characters shown of the name of an output.
 const LABEL_CHARS: usize = 40;
 
@@ -24,7 +27,7 @@ pub(super) fn output(node: &NodeSummary, described: &DescribedNode) -> Value {
     let outputs = node.outputs.iter().take(OUTPUTS).enumerate();
     let mut named: Map<_, _> = outputs.map(|(at, items)| (label(node, described, at), Value::from(*items))).collect();
     if more > 0 {
-        named.insert("…".to_owned(), format!("+{more} outputs").into());
+        named.insert(MORE.to_owned(), format!("+{more} outputs").into());
     }
     named.into()
 }
@@ -63,12 +66,16 @@ pub(super) fn named((name, output): (String, Option<String>)) -> String {
     }
 }
 
-/// The output's label in n8n's editor, or its number.
+/// The output's label in n8n's editor, or its number. No two outputs of a node have the same name.
 fn label(node: &NodeSummary, described: &DescribedNode, at: usize) -> String {
     let of_filter = of_filter(node, described).and_then(|names| names.get(at).copied());
     let labels = &described.settings.output_labels;
-    let is_known = |label: &&String| !label.is_empty() && labels.iter().filter(|other| other == label).count() == 1;
-    let known = labels.get(at).filter(is_known).map(|label| shorten_name(label, LABEL_CHARS));
+    let shown = |label: &String| shorten_name(label, LABEL_CHARS);
+    let known = labels.get(at).map(shown).filter(|label| {
+        let is_number_of_another = label.parse::<usize>().is_ok_and(|number| number != at);
+        let is_unique = labels.iter().filter(|other| shown(other) == *label).count() == 1;
+        is_unique && !label.is_empty() && label != MORE && !is_number_of_another
+    });
     // Of a type whose outputs are not known, the last one that is in use.
     let is_error = labels.is_empty() && has_error_output(described) && at > 0 && at + 1 == node.outputs.len();
     let of_type = of_filter.or(is_error.then_some("error")).map(str::to_owned);

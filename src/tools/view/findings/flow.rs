@@ -15,16 +15,21 @@ const MOST: usize = 5;
 /// sentences cover them.
 pub(in crate::tools::view) fn of_flow<'n>(
     nodes: impl IntoIterator<Item = &'n NodeSummary>,
-    error: Option<&Failure>,
+    (status, error): (Option<&str>, Option<&Failure>),
     locale: Locale,
 ) -> Vec<Sentence> {
+    let ended = match (error, status) {
+        (Some(_), _) => Ended::ByAnother,
+        (None, Some("error" | "crashed")) => Ended::Unknown,
+        (None, _) => Ended::No,
+    };
     let mut nodes: Vec<_> = nodes.into_iter().map(|summary| Flow { summary, locale }).collect();
     nodes.sort_by_key(|flow| flow.summary.position);
     let is_covered = |node: &NodeSummary| {
         node.status == "crashed"
             || error.is_some_and(|error| error.node_name.as_ref().is_none_or(|name| *name == node.name))
     };
-    let failed = nodes.iter().filter(|flow| !is_covered(flow.summary)).filter_map(|flow| flow.failed(error.is_some()));
+    let failed = nodes.iter().filter(|flow| !is_covered(flow.summary)).filter_map(|flow| flow.failed(ended));
     let found = failed
         .chain(nodes.iter().filter_map(Flow::error_items))
         .chain(nodes.iter().flat_map(Flow::unconnected))
@@ -48,6 +53,16 @@ pub(in crate::tools::view) fn empty_runs(node: &NodeSummary) -> u64 {
     if node.empty_runs > node.failed_runs { node.empty_runs } else { 0 }
 }
 
+/// Whether a failure ended the execution.
+#[derive(Clone, Copy)]
+enum Ended {
+    /// That of another node.
+    ByAnother,
+    /// It was not stored which.
+    Unknown,
+    No,
+}
+
 /// A node, and the language of its sentences.
 struct Flow<'n> {
     summary: &'n NodeSummary,
@@ -59,12 +74,12 @@ impl Flow<'_> {
         Sentence::default().strong(&self.summary.name).text(": ")
     }
 
-    /// `ended`: another node ended the execution.
-    fn failed(&self, ended: bool) -> Option<Sentence> {
+    fn failed(&self, ended: Ended) -> Option<Sentence> {
         let first = self.summary.first_failed?;
         let (ja, one, many) = match ended {
-            true => ("{} ランも失敗しました", "{} run failed, too", "{} runs failed, too"),
-            false => (
+            Ended::ByAnother => ("{} ランも失敗しました", "{} run failed, too", "{} runs failed, too"),
+            Ended::Unknown => ("{} ランが失敗しました", "{} run failed", "{} runs failed"),
+            Ended::No => (
                 "{} ランが失敗し、そのまま続行しました",
                 "{} run failed, but the execution continued",
                 "{} runs failed, but the execution continued",
@@ -155,7 +170,10 @@ mod tests {
             "Ends": [run(4, true, 0)], "Last": [run(5, false, 0)],
         });
         let said = |summary: &Summary, locale| -> Vec<_> {
-            of_flow(&summary.nodes, summary.error.as_ref(), locale).iter().map(Sentence::plain).collect()
+            of_flow(&summary.nodes, (summary.header.status.as_deref(), summary.error.as_ref()), locale)
+                .iter()
+                .map(Sentence::plain)
+                .collect()
         };
         let error = json!({"message": "no", "node": {"name": "Ends"}});
         let failed = summary(nodes.clone(), error);
@@ -169,6 +187,9 @@ mod tests {
         let went_on =
             ["Fails: 2 runs failed, but the execution continued", "Ends: 1 run failed, but the execution continued"];
         assert_eq!(said(&good, Locale::En), [&went_on[..], &[leads]].concat());
+        let mut unknown = good;
+        unknown.header.status = Some("error".to_owned());
+        assert_eq!(said(&unknown, Locale::En), ["Fails: 2 runs failed", "Ends: 1 run failed", leads]);
         for at in 10..16 {
             nodes[format!("More {at}")] = json!([run(at, false, 1)]);
         }

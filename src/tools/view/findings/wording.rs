@@ -81,16 +81,8 @@ impl Wording {
         let other = answer["with"].as_str()?;
         let is_retried = retry_of == Some(other);
         let workflow = &answer["workflow"];
-        let lists = ["changed", "added", "removed"].map(|list| workflow[list].as_array());
-        let names: Vec<_> = lists
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|node| node.as_str().or_else(|| node["nodeName"].as_str()))
-            .collect();
+        let (names, more) = edited_nodes(workflow);
         let connections = workflow["connections"] == true;
-        // Some differences are not listed, or parts of a workflow were not compared.
-        let is_cut = answer["truncated"].is_object();
         let than = |sentence: Sentence| sentence.link(format!("#{other}"), json!({ "id": other }));
         if names.is_empty() && !connections {
             // Settings, pinned data and the versions of nodes are not compared.
@@ -104,7 +96,9 @@ impl Wording {
                     "Parameters and connections are the same as in the last good run ",
                 ),
             };
-            return (!is_cut).then(|| than(Sentence::default().text(self.locale.choose(same.0, same.1))));
+            // Workflows, or parts of them, may not have been compared.
+            let is_whole = !answer["truncated"].is_object();
+            return is_whole.then(|| than(Sentence::default().text(self.locale.choose(same.0, same.1))));
         }
         let edited = match is_retried {
             true => (
@@ -123,10 +117,9 @@ impl Wording {
             let to = place(name, &json!({"tab": "parameters"}));
             sentence = sentence.text(before).link(shorten(name, 60), to);
         }
-        if is_cut {
-            sentence = sentence.text(self.locale.choose(" など", " and more"));
-        } else if names.len() > MOST {
-            sentence = sentence.text(format!(" +{}", names.len() - MOST));
+        let more = names.len().saturating_sub(MOST) as u64 + more;
+        if more > 0 {
+            sentence = sentence.text(" +").text(number(more));
         }
         if connections {
             let before = if names.is_empty() { " " } else { ", " };
@@ -180,12 +173,12 @@ impl Wording {
         let found = self.locale.choose("普通と違う点は見つかりませんでした。", "Nothing unusual was found.");
         let looked = match saw_values {
             true => (
-                "失敗したノードはなく、アイテムのある出力はすべてつながっていて、外れ値もありません。",
-                "No node failed, every output with items is connected, and no value is an outlier.",
+                "失敗したノードも、抜けていそうな接続も、外れ値もありません。",
+                "No node failed, no connection seems to be missing, and no value is an outlier.",
             ),
             false => (
-                "失敗したノードはなく、アイテムのある出力はすべてつながっています。",
-                "No node failed, and every output with items is connected.",
+                "失敗したノードも、抜けていそうな接続もありません。",
+                "No node failed, and no connection seems to be missing.",
             ),
         };
         Sentence::default().strong(found).text(format!(" {}", self.locale.choose(looked.0, looked.1)))
@@ -222,6 +215,21 @@ impl Wording {
         };
         format!("{run}{} {}", self.locale.choose("アイテム", "Item"), number(item))
     }
+}
+
+/// The nodes that were changed, added or removed as far as the comparison lists them, and how many it leaves out.
+fn edited_nodes(workflow: &Value) -> (Vec<&str>, u64) {
+    let mut more = workflow["changedMore"].as_u64().unwrap_or(0);
+    let lists = ["changed", "added", "removed"].map(|list| workflow[list].as_array());
+    let nodes = lists.into_iter().flatten().flatten();
+    let mut names: Vec<_> = nodes.filter_map(|node| node.as_str().or_else(|| node["nodeName"].as_str())).collect();
+    names.retain(|name| {
+        // `…[+3 nodes]`
+        let rest = name.strip_prefix("…[+").and_then(|rest| rest.strip_suffix(" nodes]")?.parse().ok());
+        more += rest.unwrap_or(0);
+        rest.is_none()
+    });
+    (names, more)
 }
 
 /// Whether n8n has written this from a response: `429 - {"error":"rate limit"}`.
@@ -269,7 +277,9 @@ fn item_of(answer: &Value) -> Option<u64> {
         let (_, inside) = error["message"].as_str()?.trim_end().strip_suffix(']')?.rsplit_once('[')?;
         // `[item 7]`, `[line 3, for item 7]`
         let (before, item) = inside.rsplit_once("item ")?;
-        (before.is_empty() || before.ends_with(", for ")).then(|| item.parse().ok())?
+        let line = before.strip_prefix("line ").and_then(|before| before.strip_suffix(", for "));
+        let is_n8ns = before.is_empty() || line.is_some_and(|line| line.parse::<u64>().is_ok());
+        is_n8ns.then(|| item.parse().ok())?
     };
     error["context"]["itemIndex"].as_u64().or_else(in_message)
 }
@@ -370,8 +380,9 @@ mod tests {
         }
         let mut once = failed(&json!({"message": "Invalid output format [item 2]", "context": {"itemIndex": 2}}), 500);
         once["parameters"] = json!({});
-        let other = json!({"message": "Could not find [Order item 7]"});
-        for unknown in [failed(&json!({"message": "no [item] [7]"}), 500), failed(&other, 500), once] {
+        let other = |message: &str| failed(&json!({ "message": message }), 500);
+        let others = ["no [item] [7]", "Could not find [Order item 7]", "None left [of this, for item 7]"].map(other);
+        for unknown in others.into_iter().chain([once]) {
             assert_eq!(
                 plain(EN.items("Send", &unknown, Some(&fields[0]))),
                 ["Outlier in the input: Item 287: customer.address is null; it is an object in the other 499"]
@@ -407,8 +418,11 @@ mod tests {
             assert_eq!(said(JA, &edits, retry_of), japanese);
             assert_eq!(said(EN, &same, retry_of), alike);
         }
-        let cut = json!({"with": "7", "workflow": {"added": ["A", "B", "C", "D", "E", "F", "G"]}, "truncated": {"reason": "…"}});
-        assert!(said(EN, &cut, None).contains("A, B, C, D, E and more · Compare"), "how many there are is not known");
+        let workflow = json!({"changed": [{"nodeName": "A"}], "changedMore": 2, "added": ["B", "C", "D", "E", "F", "…[+1200 nodes]"]});
+        let cut = json!({"with": "7", "workflow": workflow, "truncated": {"reason": "…"}});
+        assert!(said(EN, &cut, None).contains(": A, B, C, D, E +1,203 · Compare"), "{}", said(EN, &cut, None));
+        let fields = json!({"with": "7", "workflow": {"added": ["A"]}, "truncated": {"reason": "…"}});
+        assert!(said(EN, &fields, None).contains(": A · Compare"), "only lists of fields were cut");
         assert_eq!(said(EN, &json!({"with": "7", "truncated": {"reason": "…"}}), None), "", "not all was compared");
         // What it retries may be deleted by now: then it was compared with a good run.
         assert!(said(EN, &same, Some("6")).contains("the last good run"));
@@ -446,11 +460,11 @@ mod tests {
             let cause = EN.success(&answer, &HashSet::from(["Told".to_owned()]));
             all(cause)
         };
-        let flow = "No node failed, and every output with items is connected.";
+        let flow = "No node failed, and no connection seems to be missing.";
         assert_eq!(
             found(json!({"items": 3, "odd": []})),
             [
-                "Nothing unusual was found. No node failed, every output with items is connected, and no value is an outlier."
+                "Nothing unusual was found. No node failed, no connection seems to be missing, and no value is an outlier."
             ]
         );
         for (answer, unseen) in [
@@ -477,7 +491,7 @@ mod tests {
         assert_eq!(
             all(JA.success(&json!({"notes": ["n8n redacted the data."]}), &HashSet::new())),
             [
-                "普通と違う点は見つかりませんでした。 失敗したノードはなく、アイテムのある出力はすべてつながっています。",
+                "普通と違う点は見つかりませんでした。 失敗したノードも、抜けていそうな接続もありません。",
                 "値は調べていません。 n8n redacted the data."
             ]
         );

@@ -156,7 +156,7 @@ function near(iso, format) {
   return (Math.abs(Date.now() - date) < 180 * 86_400_000 ? format : formats.moment).format(date);
 }
 
-/** A fraction of 1, in percent. */
+/** A fraction of 1, in percent; what is more than nothing is not shown as nothing. */
 export function percent(part) {
-  return formats.percents.format(part);
+  return part > 0 && part < 0.0005 ? `<${formats.percents.format(0.001)}` : formats.percents.format(part);
 }
