@@ -54,6 +54,8 @@ pub struct Cursor<'a> {
     captured: Option<Rc<RefCell<CapturedValues>>>,
     /// Whether U+FFFD may have replaced half of a surrogate pair in the text so far.
     has_replacement: Rc<Cell<bool>>,
+    /// Memory for the names of members, of one object each: they take no new one in an object with many members, or many objects.
+    names: Vec<String>,
 }
 
 /// What [`Cursor::element`] finds at the place of an element of a [`Keep::Window`](super::Keep::Window).
@@ -128,7 +130,7 @@ impl<'a> Cursor<'a> {
             captured: Rc::clone(&captured),
             has_replacement: Rc::clone(&has_replacement),
         };
-        Self { json: json_reader(text), captured: Some(captured), has_replacement }
+        Self { json: json_reader(text), captured: Some(captured), has_replacement, names: Vec::new() }
     }
 
     /// Reads a text that was not pruned, such as a captured value: with the same results, but slowly.
@@ -143,7 +145,8 @@ impl<'a> Cursor<'a> {
 
     /// Reads what the filter left of a text, or of its beginning, if nothing was captured.
     pub fn pruned(text: impl Read + 'a) -> Self {
-        Self { json: json_reader(text), captured: Some(Rc::default()), has_replacement: Rc::new(Cell::new(true)) }
+        let has_replacement = Rc::new(Cell::new(true));
+        Self { json: json_reader(text), captured: Some(Rc::default()), has_replacement, names: Vec::new() }
     }
 
     /// Reads an object; `member` receives the name of each member and must read its value or [`skip`](Self::skip) it.
@@ -160,10 +163,13 @@ impl<'a> Cursor<'a> {
             return Ok(false);
         }
         self.json.begin_object()?;
+        let mut name = self.names.pop().unwrap_or_default();
         while self.json.has_next()? {
-            let name = self.json.next_name_owned()?;
+            name.clear();
+            name.push_str(self.json.next_name()?);
             member(self, &name)?;
         }
+        self.names.push(name);
         self.json.end_object()?;
         Ok(true)
     }
@@ -255,7 +261,7 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// When the text is broken or ends early.
     pub fn text(&mut self, chars: usize) -> Result<Option<String>, ReadError> {
-        Ok(self.prefix(chars)?.map(|text| text.cut(chars).0.into_owned()))
+        Ok(self.prefix(chars)?.map(|text| text.into_cut(chars)))
     }
 
     /// A name, such as that of a node, as [`hold_name`](super::hold_name) holds it.

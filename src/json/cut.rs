@@ -64,6 +64,12 @@ impl Prefix {
         Self { kept: name[..end].to_owned(), chars: name.chars().count() as u64 }
     }
 
+    /// The text as [`cut`](Self::cut) shows it.
+    pub(super) fn into_cut(self, chars: usize) -> String {
+        // Nothing that is held can be cut off.
+        if self.kept.len() <= chars && self.chars <= chars as u64 { self.kept } else { self.cut(chars).0.into_owned() }
+    }
+
     /// The text as a name to hold: whole, unless it is longer than [`HELD_NAME_CHARS`].
     pub(super) fn into_name(self) -> String {
         if self.chars <= HELD_NAME_CHARS as u64 { self.kept } else { ShortName::of(&self).shorten(CUT_NAME_CHARS) }

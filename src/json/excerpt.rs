@@ -416,9 +416,11 @@ pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Pr
         kept.extend_from_slice(&piece[..read.min(bytes.saturating_sub(kept.len()))]);
     }
     // The text is valid UTF-8; only the cut can split a character.
-    if let Err(error) = std::str::from_utf8(&kept) {
-        kept.truncate(error.valid_up_to());
-    }
-    let kept = String::from_utf8(kept).unwrap_or_default();
-    Ok(Prefix { kept, chars: length.chars() })
+    let kept = String::from_utf8(kept).or_else(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let mut kept = error.into_bytes();
+        kept.truncate(valid);
+        String::from_utf8(kept)
+    });
+    Ok(Prefix { kept: kept.unwrap_or_default(), chars: length.chars() })
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::cut::Prefix;
 use super::string::StringSink;
+use super::utf8::utf8_lossy;
 
 /// The maximum number of bytes held of a raw name. A longer name has more than 1,000 characters, because one takes at
 /// most 12 bytes, and only the first 1,000 matter.
@@ -40,7 +41,7 @@ impl Name {
 
     fn decode(&self) -> Cow<'_, str> {
         // The cut may have split a character, but none that is shown.
-        let written = String::from_utf8_lossy(&self.written);
+        let written = utf8_lossy(&self.written);
         if !self.escaped {
             return written;
         }

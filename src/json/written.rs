@@ -6,6 +6,7 @@ use memchr::memmem;
 
 use super::count::characters;
 use super::string::{StringSink, SurrogateRepair};
+use super::utf8::utf8_lossy;
 use super::walk::quote_or_backslash;
 use super::word::{fingerprint, same};
 
@@ -79,7 +80,7 @@ impl<'a> Written<'a> {
     pub fn text(&self) -> Cow<'a, str> {
         if !self.is_escaped {
             // The lossy conversion takes longer.
-            return std::str::from_utf8(self.bytes).map_or_else(|_| String::from_utf8_lossy(self.bytes), Cow::Borrowed);
+            return utf8_lossy(self.bytes);
         }
         let mut repaired = Repaired(vec![b'"']);
         let mut repair = SurrogateRepair::default();
@@ -97,9 +98,9 @@ pub fn well_formed(json: &[u8]) -> Cow<'_, str> {
     let has_escapes = memmem::find(json, b"\\u").is_some();
     let is_sound = has_escapes && repair.push(json, &mut repaired).and_then(|()| repair.finish(&mut repaired)).is_ok();
     if is_sound {
-        return Cow::Owned(String::from_utf8_lossy(&repaired.0).into_owned());
+        return Cow::Owned(utf8_lossy(&repaired.0).into_owned());
     }
-    String::from_utf8_lossy(json)
+    utf8_lossy(json)
 }
 
 /// The bytes of the longest escape: a surrogate pair.

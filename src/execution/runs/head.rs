@@ -207,7 +207,9 @@ impl Tally {
             self.last_failed = Some(index);
         }
         self.crashed |= run.has_crashed();
-        self.last_status = run.status.map(String::into_boxed_str);
+        if self.last_status.as_deref() != run.status.as_deref() {
+            self.last_status = run.status.map(String::into_boxed_str);
+        }
     }
 
     /// Whether a run failed.

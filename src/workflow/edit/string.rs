@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -15,34 +15,56 @@ pub(super) struct RawString<'t> {
     written: &'t str,
     /// Decoded; a lone surrogate is U+FFFD.
     pub text: String,
-    /// For each byte of `text`, and for its end, where its source begins in `written`.
-    places: Vec<usize>,
+    /// In the order of the text; everything else is written as it is.
+    escapes: Vec<Escape>,
+}
+
+/// A character that is written with an escape.
+#[derive(Debug)]
+struct Escape {
+    /// Where it is in the decoded text.
+    text: Range<usize>,
+    /// Where its source is.
+    written: Range<usize>,
 }
 
 impl<'t> RawString<'t> {
     /// Reads a JSON text; `None` if it is not a string.
     pub(super) fn read(json: &'t str) -> Option<Self> {
         let written = json.strip_prefix('"')?.strip_suffix('"')?;
-        let (mut text, mut places) = (String::with_capacity(written.len()), Vec::with_capacity(written.len() + 1));
+        let (mut text, mut escapes) = (String::with_capacity(written.len()), Vec::new());
         let mut at = 0;
-        while let Some(char) = written[at..].chars().next() {
-            let (char, bytes) = if char == '\\' { escaped(&written[at..]) } else { (char, char.len_utf8()) };
+        while let Some(found) = memchr(b'\\', &written.as_bytes()[at..]) {
+            text.push_str(&written[at..at + found]);
+            at += found;
+            let (char, bytes) = escaped(&written[at..]);
+            let begin = text.len();
             text.push(char);
-            places.resize(text.len(), at);
+            escapes.push(Escape { text: begin..text.len(), written: at..at + bytes });
             at += bytes;
         }
-        places.push(at);
-        Some(Self { written, text, places })
+        text.push_str(&written[at..]);
+        Some(Self { written, text, escapes })
+    }
+
+    /// Where the source of this byte of `text`, or of its end, begins in `written`.
+    fn place(&self, at: usize) -> usize {
+        let before = self.escapes.partition_point(|escape| escape.text.start <= at);
+        match before.checked_sub(1).map(|last| &self.escapes[last]) {
+            None => at,
+            Some(escape) if at < escape.text.end => escape.written.start,
+            Some(escape) => escape.written.end + (at - escape.text.end),
+        }
     }
 
     /// The JSON text with replacements for these parts, which are in order.
     pub(super) fn with(&self, edits: &[(Range<usize>, String)]) -> String {
         let (mut json, mut at) = (String::from("\""), 0);
         for (range, text) in edits {
-            json.push_str(&self.written[at..self.places[range.start]]);
+            json.push_str(&self.written[at..self.place(range.start)]);
             let quoted = Value::from(text.as_str()).to_string();
             json.push_str(&quoted[1..quoted.len() - 1]);
-            at = self.places[range.end];
+            at = self.place(range.end);
         }
         json.push_str(&self.written[at..]);
         json.push('"');
