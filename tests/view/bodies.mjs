@@ -240,7 +240,7 @@ function continued() {
     ['Tool', [call(START + 200, 30, 3, 'Agent', 'ai_tool', { query: 'stock', limit: 5 }, { response: 'ok', rows: 2 }), reserved]],
     ['Model', [
       model(100, 2, 'Agent', first, generation('', 'tool_calls', 10, 5)), model(310, 5, 'Agent', `${first}\nTool: ok`, generation('Two rows.', 'stop', 30, 7)),
-      model(500, 7, 'Second', 'Human: And more?', generation('', 'tool_calls', 8, 4)),
+      model(500, 7, 'Second', 'Human: And more?', generation('', undefined, 8, 4)),
     ]],
     ['Ask', [run(START, 1, 0, [], [[{ json: { q: 'in stock' } }]])]],
     ['Agent', [run(START + 300, 60, 4, [['Ask', 0, 0]], [[{ json: { output: 'Two rows.' } }]])]],

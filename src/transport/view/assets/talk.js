@@ -152,11 +152,13 @@ function only(name, value) {
 /** A call of a model: its messages since the call before, the answer, and the tokens that n8n counted. */
 function model(asked, answered, continues) {
   const generation = answered?.response?.generations?.[0]?.[0];
-  const wants = generation?.generationInfo?.finish_reason === 'tool_calls';
+  // What OpenAI's and Anthropic's models say; others say nothing of it.
+  const { finish_reason: finish, stop_reason: stop } = generation?.generationInfo ?? {};
+  const wordless = ['tool_calls', 'tool_use'].includes(finish ?? stop) ? t('asksForTool') : t('noText');
   const usage = usageOf(answered);
   return [
     part(continues ? t('newMessages') : t('prompt'), textOf(asked?.messages ?? asked)),
-    generation && wants && !generation.text ? h('p', { class: 'fine' }, t('asksForTool')) : part(t('answer'), generation?.text ?? answered),
+    generation && !generation.text ? h('p', { class: 'fine' }, wordless) : part(t('answer'), generation?.text ?? answered),
     usage && h('p', { class: 'fine number' }, tokens([usage])),
   ];
 }

@@ -311,6 +311,7 @@ export const en = {
   calledWith: 'Called with',
   returned: 'Returned',
   asksForTool: 'It called a tool.',
+  noText: 'It answered without text, as a model does that calls a tool.',
   tokens: '{of} tokens in, {made} out',
   estimated: '(estimated)',
   allTokens: 'All model calls: {tokens}',

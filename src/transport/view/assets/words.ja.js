@@ -295,6 +295,7 @@ export const ja = {
   calledWith: '呼び出し',
   returned: '結果',
   asksForTool: 'ツールを呼び出しました。',
+  noText: 'テキストなしで答えました。ツールを呼び出すモデルはこう答えます。',
   tokens: '入力 {of} トークン、出力 {made}',
   estimated: '（推定）',
   allTokens: 'モデルの全呼び出し: {tokens}',
