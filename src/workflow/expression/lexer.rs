@@ -275,8 +275,10 @@ impl Lexer<'_> {
         let mut len = rest.iter().position(|byte| !IS_WORD[usize::from(*byte)]).unwrap_or(rest.len());
         if rest.get(len).is_some_and(|next| *next == b'\\' || !next.is_ascii()) {
             let rest = self.text.get(start..).unwrap_or_default();
-            // An escape in a name: `\u0061`.
-            len = rest.find(|char| !is_word(char) && char != '\\').unwrap_or(rest.len());
+            // An escape in a name: `\u0061`. The backslash that n8n removes is none.
+            let goes_on =
+                |(at, char): (usize, char)| is_word(char) || (char == '\\' && self.escape != Some(start + at));
+            len = rest.char_indices().find(|next| !goes_on(*next)).map_or(rest.len(), |(at, _)| at);
         }
         let word = self.bytes().get(start..start + len).unwrap_or_default();
         let lexeme = if taken == 0 { Lexeme::of_word(word) } else { Lexeme::Other };

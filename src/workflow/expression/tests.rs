@@ -37,6 +37,10 @@ fn a_path_is_read_in_every_notation() {
     refers("{a: $json.b, $json: 1}", &["Item: b"]);
     refers("x.$json.a", &[]);
     refers("'$json.a' /* $json.b */", &[]);
+    // The backslash belongs to the brackets, which do not end the code.
+    refers("{a: {b: $json.a\\}}", &["Item: a"]);
+    refers("{a: {b: $node.A\\}}", &[]);
+    assert_eq!(names("={{ {a: {b: $node.A\\}} }}", Syntax::Expression), ["A"]);
 }
 
 #[test]
