@@ -30,7 +30,9 @@ pub(super) fn compare(answer: &Value) -> Styled {
                     let path = format!("{} (item {})", listed(&value["path"]), value["item"]);
                     rows.push(difference_row(&name, &path, &this, &other));
                 }
-                "newFields" | "lostFields" => rows.push(difference_row(&name, what, &listed(value), "")),
+                "newFields" => rows.push(difference_row(&name, what, &listed(value), "")),
+                // Only the other execution has them.
+                "lostFields" => rows.push(difference_row(&name, what, "", &listed(value))),
                 what => rows.push(pair_row(&name, what, value)),
             }
         }

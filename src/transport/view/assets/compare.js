@@ -115,8 +115,7 @@ function rows(node, first, ids) {
 }
 
 function differences({ nodeName, value, only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
-  const paths = (list) => list.map((path, i) => [i ? ', ' : '', data(path, 80)]);
-  const none = () => h('span', { class: 'fine' }, t('nothing'));
+  const paths = (list) => list?.map((path, i) => [i ? ', ' : '', data(path, 80)]) ?? h('span', { class: 'fine' }, t('nothing'));
   const pair = (what, [mine, theirs], write) => [what, write(mine), write(theirs)];
   const list = [
     only && [t('ranOnlyIn'), only === 'this' ? t('ran') : t('didNotRun'), only === 'this' ? t('didNotRun') : t('ran')],
@@ -125,8 +124,7 @@ function differences({ nodeName, value, only, status, items, outputs, runs, ms, 
     outputs && pair(t('outputs'), outputs, (each) => each.map(number).join(' · ')),
     runs && pair(t('runs'), runs, number),
     ms && pair(t('time'), ms, duration),
-    newFields && [t('newFields'), paths(newFields), none()],
-    lostFields && [t('lostFields'), none(), paths(lostFields)],
+    (newFields ?? lostFields) && [t('fieldsOfOne'), paths(newFields), paths(lostFields)],
     ...(fields ?? []).map(({ path, types: [mine, theirs], first }) => [
       h('span', {}, t('kindOf'), ' ', data(path, 80)),
       [mine, first && firstValue(nodeName, first)],

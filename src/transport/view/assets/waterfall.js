@@ -259,7 +259,7 @@ export class Waterfall {
       const inside = wide >= 11;
       cross(context, x + (inside ? Math.min(9, wide / 2) : wide / 2), inside ? top + ROW / 2 : top + 4, inside ? this.colours.onBad : bad);
     }
-    for (const inner of node.inside ?? []) this.#inside(context, inner, this.#bars(node), top);
+    for (const inner of node.inside ?? []) this.#inside(context, inner, node, top);
     const has = (bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS];
     const run = chosen && this.#state.run !== null ? this.#bars(node).findLast(has) : null;
     if (run) {
@@ -273,11 +273,14 @@ export class Waterfall {
    * The runs of a sub-node, in the bars of the node that used it. Those before such a bar have its colour: an agent that is continued
    * after each call of a tool (from version 3 on) began, as n8n stores it, when it was continued last.
    */
-  #inside(context, node, outer, top) {
+  #inside(context, node, user, top) {
     const [from, to] = this.range;
+    const outer = this.#bars(user);
+    // Another node called what began after its last run.
+    const end = Math.min(to, user.bars.at(-1)?.[TO] ?? to);
     let at = 0;
     for (const bar of this.#bars(node)) {
-      if (bar[TO] < from || bar[FROM] > to) continue;
+      if (bar[TO] < from || bar[FROM] > end) continue;
       while (outer[at + 1]?.[FROM] <= bar[FROM]) at += 1;
       const isCovered = outer[at]?.[FROM] <= bar[FROM] && bar[TO] <= outer[at][TO];
       const x = Math.max(-4, this.#x(bar[FROM]));
