@@ -147,8 +147,8 @@ fn tables_fit_the_terminal() {
 fn a_comparison_shows_the_cause() {
     let folder = tempfile::tempdir().unwrap();
     let save = |id: &str, quantity: Value, url: &str| {
-        let items: Vec<_> =
-            (0..300).map(|at| json!({"json": {"qty": if at == 261 { quantity.clone() } else { json!(at) }}})).collect();
+        let items = (0..300).map(|at| json!({"json": {"qty": if at == 261 { quantity.clone() } else { json!(at) }}}));
+        let items: Vec<_> = items.chain([json!({"json": {"qty": 1, format!("of{id}"): 1}})]).collect();
         let body = json!({"id": id, "status": "success", "workflowId": "w",
             "data": {"resultData": {"runData": {"Stock": [{"data": {"main": [items]}}]}}},
             "workflowData": {"nodes": [{"name": "Stock", "type": "t", "parameters": {"url": url}}], "connections": {}}});
@@ -160,6 +160,10 @@ fn a_comparison_shows_the_cause() {
     let shown = shown(&["compare", &this, &other], 0);
     let row = |what: &str| shown.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
     assert!(row("qty").contains(r#"number|string: "12 pcs" (item 261)"#), "{shown}");
+    // What only one of them has is in its column.
+    let header = row("Difference");
+    assert_eq!(row("newFields").find("of7"), header.find(" 7 ").map(|at| at + 1), "{shown}");
+    assert_eq!(row("lostFields").find("of3"), header.rfind('3'), "{shown}");
     let url = row("parameters.url");
     assert!(url.find("new").is_some_and(|new| Some(new) < url.find("old")), "{shown}");
 }
