@@ -54,6 +54,8 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         (0..700).map(|at| json!({"json": {"at": at, "long": format!("{at}{}", "y".repeat(12_000))}})).collect();
     body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [items]});
     store.save(&body);
+    // n8n keeps its database open: the log is not removed and made again between the two.
+    let _n8n = store.open();
     let (alone, alongside) = (AtomicBool::new(false), AtomicBool::new(false));
     let (without, with, reads) = std::thread::scope(|scope| {
         let without = scope.spawn(|| commits(store, 1_000_000, &alone));
