@@ -54,7 +54,7 @@ pub struct Cursor<'a> {
     captured: Option<Rc<RefCell<CapturedValues>>>,
     /// Whether U+FFFD may have replaced half of a surrogate pair in the text so far.
     has_replacement: Rc<Cell<bool>>,
-    /// Memory for the names of members, of one object each: they take no new one in an object with many members, or many objects.
+    /// Buffers for names of members, to be used again: each open object takes one.
     names: Vec<String>,
 }
 

@@ -66,8 +66,7 @@ impl Prefix {
 
     /// The text as [`cut`](Self::cut) shows it.
     pub(super) fn into_cut(self, chars: usize) -> String {
-        // Nothing that is held can be cut off.
-        if self.kept.len() <= chars && self.chars <= chars as u64 { self.kept } else { self.cut(chars).0.into_owned() }
+        if self.first(chars).1 == 0 { self.kept } else { self.cut(chars).0.into_owned() }
     }
 
     /// The text as a name to hold: whole, unless it is longer than [`HELD_NAME_CHARS`].

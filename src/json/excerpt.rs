@@ -416,11 +416,9 @@ pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Pr
         kept.extend_from_slice(&piece[..read.min(bytes.saturating_sub(kept.len()))]);
     }
     // The text is valid UTF-8; only the cut can split a character.
-    let kept = String::from_utf8(kept).or_else(|error| {
+    let kept = String::from_utf8(kept).unwrap_or_else(|error| {
         let valid = error.utf8_error().valid_up_to();
-        let mut kept = error.into_bytes();
-        kept.truncate(valid);
-        String::from_utf8(kept)
+        String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned()
     });
-    Ok(Prefix { kept: kept.unwrap_or_default(), chars: length.chars() })
+    Ok(Prefix { kept, chars: length.chars() })
 }

@@ -79,7 +79,6 @@ impl<'a> Written<'a> {
     /// The text that it stands for, with U+FFFD in place of each lone surrogate, and of each invalid escape.
     pub fn text(&self) -> Cow<'a, str> {
         if !self.is_escaped {
-            // The lossy conversion takes longer.
             return utf8_lossy(self.bytes);
         }
         let mut repaired = Repaired(vec![b'"']);

@@ -26,8 +26,9 @@ pub(super) fn is_request(node_type: &str) -> bool {
 /// and body are elsewhere.
 pub(super) fn curl(parameters: &Value, error: &Value) -> Option<String> {
     let is_old = |name: &String| {
-        let others = ["ParametersUi", "ParametersJson"];
-        others.iter().any(|end| name.ends_with(end)) || name == "jsonParameters" || name == "sendBinaryData"
+        name.ends_with("ParametersUi")
+            || name.ends_with("ParametersJson")
+            || matches!(name.as_str(), "jsonParameters" | "sendBinaryData")
     };
     let is_old = parameters.as_object().is_some_and(|all| all.keys().any(is_old));
     let wanted = || (!is_old).then(|| Request::wanted(parameters))?;

@@ -183,7 +183,7 @@ impl Overview {
         let execution = Head::new(&summary, locale);
         summary.nodes.sort_by_key(|node| node.position);
         let in_graph: HashMap<_, _> = graph.nodes.iter().map(|node| (&*node.name, node)).collect();
-        let findings = of_flow(&summary.nodes, (summary.header.status.as_deref(), summary.error.as_ref()), locale);
+        let findings = of_flow(&summary, locale);
         let nodes = summary.nodes.into_iter().map(|node| {
             let bars = nodes.swap_remove(&node.name).unwrap_or_default();
             let in_graph = in_graph.get(&*node.name).copied();

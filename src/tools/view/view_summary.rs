@@ -67,7 +67,7 @@ impl Known {
             Some(Failed { node: name, run, said: said.collect::<Vec<_>>().join("\n") })
         });
         Self {
-            flow: of_flow(nodes(), (summary.header.status.as_deref(), summary.error.as_ref()), Locale::En),
+            flow: of_flow(summary, Locale::En),
             failed,
             retry_of: summary.header.retry_of.clone(),
             is_success: summary.header.status.as_deref() == Some("success") && !summary.nodes.is_empty(),

@@ -275,7 +275,7 @@ impl Lexer<'_> {
         let mut len = rest.iter().position(|byte| !IS_WORD[usize::from(*byte)]).unwrap_or(rest.len());
         if rest.get(len).is_some_and(|next| *next == b'\\' || !next.is_ascii()) {
             let rest = self.text.get(start..).unwrap_or_default();
-            // An escape in a name: `\u0061`. The backslash that n8n removes is none.
+            // A name can contain escapes, such as `\u0061`. The backslash of `\}}` does not begin one: n8n removes it.
             let goes_on =
                 |(at, char): (usize, char)| is_word(char) || (char == '\\' && self.escape != Some(start + at));
             len = rest.char_indices().find(|next| !goes_on(*next)).map_or(rest.len(), |(at, _)| at);

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::sentence::{Sentence, counted, number, place};
-use crate::execution::Failure;
-use crate::execution::summary::NodeSummary;
+use crate::execution::is_failure;
+use crate::execution::summary::{NodeSummary, Summary};
 use crate::json::shorten;
 use crate::toolkit::Locale;
 
@@ -13,17 +13,14 @@ const MOST: usize = 5;
 
 /// The sentences about nodes, the most serious first. Failures leave out the node that `error` names and crashed nodes; other
 /// sentences cover them.
-pub(in crate::tools::view) fn of_flow<'n>(
-    nodes: impl IntoIterator<Item = &'n NodeSummary>,
-    (status, error): (Option<&str>, Option<&Failure>),
-    locale: Locale,
-) -> Vec<Sentence> {
-    let ended = match (error, status) {
-        (Some(_), _) => Ended::ByAnother,
-        (None, Some("error" | "crashed")) => Ended::Unknown,
-        (None, _) => Ended::No,
+pub(in crate::tools::view) fn of_flow(summary: &Summary, locale: Locale) -> Vec<Sentence> {
+    let error = summary.error.as_ref();
+    let ended = match error {
+        Some(_) => Ended::ByAnother,
+        None if summary.header.status.as_deref().is_some_and(is_failure) => Ended::Unknown,
+        None => Ended::No,
     };
-    let mut nodes: Vec<_> = nodes.into_iter().map(|summary| Flow { summary, locale }).collect();
+    let mut nodes: Vec<_> = summary.nodes.iter().map(|summary| Flow { summary, locale }).collect();
     nodes.sort_by_key(|flow| flow.summary.position);
     let is_covered = |node: &NodeSummary| {
         node.status == "crashed"
@@ -138,7 +135,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::execution::summary::{Summary, SummaryProjection};
+    use crate::execution::summary::SummaryProjection;
     use crate::json::Projection;
 
     /// An execution with nodes, each with its runs; the last one leads nowhere.
@@ -169,12 +166,8 @@ mod tests {
             "Leads": [run(0, false, 2)], "Fails": [run(1, false, 0), run(2, true, 0), run(3, true, 0)],
             "Ends": [run(4, true, 0)], "Last": [run(5, false, 0)],
         });
-        let said = |summary: &Summary, locale| -> Vec<_> {
-            of_flow(&summary.nodes, (summary.header.status.as_deref(), summary.error.as_ref()), locale)
-                .iter()
-                .map(Sentence::plain)
-                .collect()
-        };
+        let said =
+            |summary: &Summary, locale| -> Vec<_> { of_flow(summary, locale).iter().map(Sentence::plain).collect() };
         let error = json!({"message": "no", "node": {"name": "Ends"}});
         let failed = summary(nodes.clone(), error);
         let leads = "Leads: 2 items go nowhere: output “true” is not connected";
