@@ -1,54 +1,27 @@
 //! Where the quotes and the brackets of an element are, so that a part of it is found without looking at each byte.
 
-use super::block::{BLOCK, Masks, STRIDE, Scanner};
+use super::block::Masks;
 
-/// The quotes of a text, a bit for each byte.
-#[derive(Default)]
-pub(super) struct Quotes(Vec<u64>);
-
-impl Quotes {
-    /// The quotes of a whole text.
-    pub(super) fn of(text: &[u8]) -> Self {
-        let (mut quotes, mut masks, mut scanner) = (Self::default(), Masks::new(), Scanner::new());
-        for piece in text.chunks(STRIDE) {
-            scanner.scan(piece, &mut masks);
-            quotes.push(piece.len(), &masks);
-        }
-        quotes
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// The quotes of the next bytes; only the last ones may be fewer than a multiple of a block.
-    pub(super) fn push(&mut self, bytes: usize, masks: &Masks) {
-        self.0.extend_from_slice(&masks.quotes[..bytes.div_ceil(BLOCK)]);
-    }
-}
-
-/// Where the quotes and the brackets of an element are.
+/// Where the quotes and the containers of an element are.
 #[derive(Clone, Copy)]
 pub struct Marks<'a> {
-    pub(super) quotes: &'a Quotes,
-    /// Where the element begins in the text that has the quotes.
+    pub(super) masks: &'a Masks,
+    /// Where the element begins in the bytes that have the masks.
     pub(super) start: usize,
-    pub(super) brackets: &'a [u32],
 }
 
-impl<'a> Marks<'a> {
+impl Marks<'_> {
     /// The first quote at or after this byte that begins or ends a string. It can be after the end of the element.
     #[inline]
     pub fn quote(&self, from: usize) -> Option<usize> {
-        let Quotes(quotes) = self.quotes;
-        Masks::next(quotes, self.start + from, quotes.len() * BLOCK).map(|at| at - self.start)
+        Some(self.masks.quote(self.start + from)? - self.start)
     }
 
-    /// The brackets outside strings, without the first one, which begins the element. If there are very many, only the
-    /// first ones.
+    /// Where the container that begins at this byte ends: the index after its bracket. It can be after the end of the element if
+    /// its brackets do not match.
     #[inline]
-    pub fn brackets(&self) -> &'a [u32] {
-        self.brackets
+    pub fn end(&self, start: usize) -> Option<usize> {
+        Some(self.masks.end(self.start + start + 1, &mut 1)? - self.start)
     }
 }
 
@@ -57,10 +30,11 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::json::block::STRIDE;
     use crate::json::{Capture, Keep, Pick, Pruner};
 
-    /// The quotes and the brackets of an element.
-    type Found = (Vec<usize>, Vec<u32>);
+    /// The quotes of an element, and where its containers begin and end.
+    type Found = (Vec<usize>, Vec<(usize, usize)>);
 
     /// Finds the marks of each element, and holds them.
     struct Listener(Arc<Mutex<Vec<Found>>>);
@@ -74,17 +48,23 @@ mod tests {
             true
         }
 
-        fn picks_marked(&mut self, _: u64, _: u64, json: &[u8], marks: Marks<'_>) -> bool {
+        fn looks_at(&mut self, _: u64, _: u64, text: &[u8], marks: Marks<'_>) -> Option<(usize, bool)> {
+            let end = marks.end(0)?;
+            let json = &text[..end];
             let quotes = std::iter::successors(marks.quote(0), |at| marks.quote(at + 1));
-            let quotes = quotes.take_while(|at| *at < json.len()).collect();
-            self.0.lock().unwrap().push((quotes, marks.brackets().to_vec()));
-            false
+            let quotes: Vec<_> = quotes.take_while(|at| *at < json.len()).collect();
+            let is_in_string = |at: usize| quotes.iter().filter(|quote| **quote < at).count() % 2 == 1;
+            let starts = (0..json.len()).filter(|at| matches!(json[*at], b'{' | b'[') && !is_in_string(*at));
+            let containers = starts.map(|start| (start, marks.end(start).unwrap())).collect();
+            self.0.lock().unwrap().push((quotes, containers));
+            Some((end, false))
         }
     }
 
     /// The same, byte by byte.
-    fn marks_of(json: &str) -> (Vec<usize>, Vec<u32>) {
-        let (mut quotes, mut brackets, mut in_string, mut escaped) = (Vec::new(), Vec::new(), false, false);
+    fn marks_of(json: &str) -> Found {
+        let (mut quotes, mut open, mut containers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut in_string, mut escaped) = (false, false);
         for (at, byte) in json.bytes().enumerate() {
             match byte {
                 _ if escaped => {}
@@ -92,25 +72,29 @@ mod tests {
                     quotes.push(at);
                     in_string = !in_string;
                 }
-                b'{' | b'}' | b'[' | b']' if !in_string && at > 0 => brackets.push(at as u32),
+                b'{' | b'[' if !in_string => open.push(at),
+                b'}' | b']' if !in_string => containers.push((open.pop().unwrap(), at + 1)),
                 _ => {}
             }
             escaped = byte == b'\\' && !escaped;
         }
-        (quotes, brackets)
+        containers.sort_unstable();
+        (quotes, containers)
     }
 
     #[test]
-    fn quotes_and_brackets_are_found_wherever_the_element_lies() {
+    fn quotes_and_containers_are_found_wherever_the_element_lies() {
         let long = "x".repeat(STRIDE - 20);
-        let element = |at: usize| format!(r#"{{"{}":["a\"[",{{}},[{at}]],"b":"{long}"}}"#, "y".repeat(at));
+        let deep = format!("{}{{}}{}", "[".repeat(70), "]".repeat(70));
+        let element =
+            |at: usize| format!(r#"{{"{}":["a\"[",{{}},[{at}],{deep}],"b":"{long}","c":[[]]}}"#, "y".repeat(at));
         let elements: Vec<_> = (0..40).map(element).collect();
         let json = format!("[{}]", elements.join(","));
         let expected: Vec<_> = elements.iter().map(|element| marks_of(element)).collect();
         for chunk in [json.len(), STRIDE + 1, 1000, 7, 1] {
             let found = Arc::default();
             let capture = Capture::picked(Listener(Arc::clone(&found)));
-            let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).capturing(capture);
+            let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).capturing(capture).trusting_body();
             json.as_bytes().chunks(chunk).for_each(|chunk| drop(pruner.feed(chunk).unwrap()));
             pruner.finish().unwrap();
             assert_eq!(*found.lock().unwrap(), expected, "{chunk}");

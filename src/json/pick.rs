@@ -12,14 +12,16 @@ pub trait Pick: Send {
     /// place in it, `json` its text.
     fn picks(&mut self, array: u64, index: u64, json: &[u8]) -> bool;
 
-    /// Whether [`picks_marked`](Self::picks_marked) and [`begin_member`](Self::begin_member) are called.
+    /// Whether [`looks_at`](Self::looks_at) and [`begin_member`](Self::begin_member) are called.
     fn reads_marks(&self) -> bool {
         false
     }
 
-    /// Like [`picks`](Self::picks), with the marks of the element's text.
-    fn picks_marked(&mut self, array: u64, index: u64, json: &[u8], _: Marks<'_>) -> bool {
-        self.picks(array, index, json)
+    /// Like [`picks`](Self::picks), where the filter [trusts the body](super::Pruner::trusting_body): the element begins `text`,
+    /// which can end before it, or after it. Returns where the element ends, and whether it is captured; `None` if that cannot be
+    /// told by the marks, and [`picks`](Self::picks) decides once its end is known.
+    fn looks_at(&mut self, _array: u64, _index: u64, _text: &[u8], _: Marks<'_>) -> Option<(usize, bool)> {
+        None
     }
 
     /// The member with this name of the outermost [`Keep::EachMember`](super::Keep::EachMember) follows.

@@ -48,6 +48,8 @@ pub struct Pruner {
     state: State,
     expect: Expect,
     brackets: OpenBrackets,
+    /// Whether the body was read before.
+    trusts: bool,
     scalar: Vec<u8>,
     selection: Selection,
     /// How containers in windows are captured: `None` token by token, otherwise raw.
@@ -85,6 +87,10 @@ enum Expect {
     Nothing,
 }
 
+/// Bytes of a body that are scanned at once where elements are looked at by their marks: so many that most elements lie in one
+/// piece, and few enough to stay in the L2 cache.
+const LOOKED_AT: usize = 64 * 1024;
+
 type Step<T> = Result<T, (FaultKind, usize)>;
 
 impl Pruner {
@@ -98,7 +104,8 @@ impl Pruner {
             offset: 0,
             state: State::Structure,
             expect: Expect::Value,
-            brackets: OpenBrackets::default(),
+            brackets: OpenBrackets::new(false),
+            trusts: false,
             scalar: Vec::new(),
             selection: Selection::new(keep, window),
             raw: None,
@@ -147,6 +154,13 @@ impl Pruner {
         Self { utf8: None, ..self }
     }
 
+    /// The same filter for a body that a filter has read to its end before. What is skipped is not checked again; if it is another
+    /// body by now, and broken there, that is not noticed.
+    #[must_use]
+    pub fn trusting_body(self) -> Self {
+        Self { brackets: OpenBrackets::new(true), trusts: true, ..self.trusting_utf8() }
+    }
+
     /// Filters the next bytes of the body; returns what is left of them.
     ///
     /// # Errors
@@ -159,12 +173,10 @@ impl Pruner {
     }
 
     fn filter(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
-        if let Some(raw) = &mut self.raw {
-            raw.begin_chunk();
-        }
-        // Small pieces, so that the second pass over one finds it in the L1 cache.
-        for start in (0..chunk.len()).step_by(STRIDE) {
-            let piece = &chunk[start..chunk.len().min(start + STRIDE)];
+        // Small pieces, so that the second pass over one finds it in the cache.
+        let stride = if self.looks() { LOOKED_AT } else { STRIDE };
+        for start in (0..chunk.len()).step_by(stride) {
+            let piece = &chunk[start..chunk.len().min(start + stride)];
             let utf8 = self.utf8.as_mut().map_or(Ok(()), |utf8| utf8.check(piece));
             // What comes before invalid UTF-8 is walked first, so that the earliest fault is reported.
             let end = start + utf8.err().unwrap_or(piece.len());
@@ -239,11 +251,13 @@ impl Pruner {
     fn walk(&mut self, piece: Piece<'_>) -> Step<()> {
         let bytes = piece.bytes();
         let mut masks = self.masks.take().unwrap_or_else(|| Box::new(Masks::new()));
-        self.scanner.scan(bytes, &mut *masks);
-        if let Some(raw) = &mut self.raw {
-            raw.mark(bytes.len(), &masks);
-        }
-        let control = Masks::next(&masks.controls, 0, bytes.len());
+        let control = if self.trusts {
+            masks.scan_trusted(bytes, &mut self.scanner);
+            None
+        } else {
+            masks.scan(bytes, &mut self.scanner);
+            masks.control()
+        };
         let sound = control.unwrap_or(bytes.len());
         let walked = self.walk_tokens(Piece { end: piece.start + sound, ..piece }, &masks);
         self.masks = Some(masks);
@@ -258,7 +272,7 @@ impl Pruner {
         }
         while at < bytes.len() {
             at = match self.state {
-                State::Structure => self.structure(piece, at)?,
+                State::Structure => self.structure(piece, at, masks)?,
                 State::Scalar => self.scalar(bytes, at)?,
                 State::SkippedContainer => match self.brackets.skip(bytes, at, masks)? {
                     Some(after) => {
@@ -269,7 +283,7 @@ impl Pruner {
                 },
                 State::RawContainer => self.raw_container(piece, at, masks)?,
                 State::Name | State::Text | State::Dropped => {
-                    let quote = Masks::next(&masks.quotes, at, bytes.len()).filter(|quote| *quote < bytes.len());
+                    let quote = masks.quote(at).filter(|quote| *quote < bytes.len());
                     self.string(&bytes[at..quote.unwrap_or(bytes.len())]).map_err(|kind| (kind, at))?;
                     if quote.is_some() {
                         self.end_string().map_err(|kind| (kind, at))?;
@@ -282,13 +296,13 @@ impl Pruner {
     }
 
     /// Handles white space, punctuation and the first byte of everything else.
-    fn structure(&mut self, piece: Piece<'_>, at: usize) -> Step<usize> {
+    fn structure(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
         use Expect::{Colon, CommaOrEnd, Name, NameOrEnd, Nothing, Value, ValueOrEnd};
         let byte = piece.bytes()[at];
         match (byte, self.expect) {
             (b' ' | b'\t' | b'\n' | b'\r', _) => {}
             (_, Nothing) => return Err((FaultKind::Trailing, at)),
-            (b'{' | b'[', Value | ValueOrEnd) => self.open(byte == b'{', piece.start + at),
+            (b'{' | b'[', Value | ValueOrEnd) => return Ok(self.open(byte == b'{', piece, at, masks)),
             (b'}' | b']', _) => self.close(byte).map_err(|kind| (kind, at))?,
             (b'"', Value | ValueOrEnd) => self.begin_string(),
             (b'"', Name | NameOrEnd) => {
@@ -309,27 +323,43 @@ impl Pruner {
         Ok(at + 1)
     }
 
-    /// Begins a container, whose bracket is at this index of the chunk.
-    fn open(&mut self, object: bool, at: usize) {
+    /// Begins a container, whose bracket is at this index of the piece; returns the index after what was read of it.
+    fn open(&mut self, object: bool, piece: Piece<'_>, at: usize, masks: &Masks) -> usize {
+        let looks = self.looks();
         match &mut self.raw {
             Some(raw) if self.selection.captures() => {
-                raw.begin(at);
+                if looks && let Some((after, json)) = raw.look(piece, at, masks, self.selection.element()) {
+                    self.end_raw(json);
+                    return after;
+                }
+                raw.begin(piece.start + at);
                 self.brackets.enter(object);
                 self.state = State::RawContainer;
             }
             _ => self.enter(object),
         }
+        at + 1
+    }
+
+    /// Whether elements are looked at before their end is known.
+    fn looks(&self) -> bool {
+        self.trusts && self.raw.as_ref().is_some_and(RawCapture::reads_marks)
+    }
+
+    /// Ends a container that is captured raw, or only counted.
+    fn end_raw(&mut self, json: Option<&[u8]>) {
+        match json {
+            Some(json) => self.selection.capture(json),
+            None => self.selection.count(1),
+        }
+        self.after_value();
     }
 
     /// The next bytes of a container that is captured raw; returns the index after them.
     fn raw_container(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
         let bytes = piece.bytes();
         let Some(raw) = &mut self.raw else { return Ok(bytes.len()) };
-        let end = if raw.reads_marks() {
-            self.brackets.list_and_skip(bytes, at, masks, &mut raw.brackets(piece))?
-        } else {
-            self.brackets.skip(bytes, at, masks)?
-        };
+        let end = self.brackets.skip(bytes, at, masks)?;
         let after = end.unwrap_or(bytes.len());
         if !raw.extend(piece, after) {
             let begun = raw.begun(piece, at);
@@ -337,7 +367,8 @@ impl Pruner {
             return Ok(at);
         }
         if end.is_some() {
-            match raw.found(piece, after, self.selection.element()) {
+            let found = raw.found(piece, after, self.selection.element());
+            match found {
                 Some(json) => self.selection.capture(json),
                 None => self.selection.count(1),
             }
@@ -354,7 +385,7 @@ impl Pruner {
         let offset = self.offset;
         // The offset of a fault in it.
         self.offset = offset + at as u64 - begun.len() as u64;
-        self.brackets = OpenBrackets::default();
+        self.brackets.clear();
         self.state = State::Structure;
         self.enter(begun[0] == b'{');
         self.offset += 1;

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::block::{Masks, Pair};
-use super::marks::{Marks, Quotes};
+use super::marks::Marks;
 use super::pick::Pick;
 
 /// If a name is in one of this many elements at the start of an array, all of its elements are searched for it.
@@ -11,9 +11,6 @@ pub const SHARED_WITHIN: u64 = 16;
 
 /// The maximum number of bytes of a container that is captured raw.
 const RAW_BYTES: usize = 1024 * 1024;
-
-/// The maximum number of brackets listed of a container.
-const LISTED_BRACKETS: usize = 64 * 1024;
 
 /// Which containers in a [`Keep::Window`](super::Keep::Window) are captured raw: byte for byte, at the speed of
 /// skipping. The others are counted like those outside the window.
@@ -188,15 +185,13 @@ pub(super) struct RawCapture {
     is_candidate: bool,
     /// Whether the member may be in this piece of the chunk, once that is known.
     in_piece: Option<bool>,
-    /// If marks are read: the quotes of the chunk, and the brackets in the container.
-    quotes: Option<Quotes>,
-    brackets: Vec<u32>,
+    /// Whether elements are looked at by their marks.
+    reads_marks: bool,
 }
 
 impl RawCapture {
     pub(super) fn new(Capture(criterion): Capture) -> Self {
         let reads_marks = matches!(&criterion, Criterion::Picked(pick) if pick.reads_marks());
-        let quotes = reads_marks.then(Quotes::default);
         Self {
             criterion,
             held: Vec::new(),
@@ -204,43 +199,30 @@ impl RawCapture {
             is_too_large: false,
             is_candidate: false,
             in_piece: None,
-            quotes,
-            brackets: Vec::new(),
-        }
-    }
-
-    /// Another chunk follows.
-    pub(super) fn begin_chunk(&mut self) {
-        if let Some(quotes) = &mut self.quotes {
-            quotes.clear();
-        }
-    }
-
-    /// The quotes of the next bytes of the chunk.
-    #[inline]
-    pub(super) fn mark(&mut self, bytes: usize, masks: &Masks) {
-        if let Some(quotes) = &mut self.quotes {
-            quotes.push(bytes, masks);
+            reads_marks,
         }
     }
 
     /// Whether marks are read, and the names of the members around the arrays.
     #[inline]
     pub(super) fn reads_marks(&self) -> bool {
-        self.quotes.is_some()
+        self.reads_marks
     }
 
-    /// Lists the brackets of the container, by their index in the piece.
+    /// Looks at the container that begins at this index of the piece by its marks; returns where it ends, and its text if it is
+    /// captured. `None` if that cannot be told. `element` is the number of its array, and its place in it.
     #[inline]
-    pub(super) fn brackets(&mut self, piece: Piece<'_>) -> impl FnMut(usize) {
-        // It can begin after the piece does.
-        let before = (self.held.len() + piece.start).wrapping_sub(self.from);
-        let brackets = &mut self.brackets;
-        move |at| {
-            if brackets.len() < LISTED_BRACKETS {
-                brackets.push(before.wrapping_add(at) as u32);
-            }
-        }
+    pub(super) fn look<'a>(
+        &mut self,
+        piece: Piece<'a>,
+        at: usize,
+        masks: &Masks,
+        element: (u64, u64),
+    ) -> Option<(usize, Option<&'a [u8]>)> {
+        let Criterion::Picked(pick) = &mut self.criterion else { return None };
+        let text = &piece.bytes()[at..];
+        let (len, is_wanted) = pick.looks_at(element.0, element.1, text, Marks { masks, start: at })?;
+        Some((at + len, is_wanted.then(|| &text[..len])))
     }
 
     /// The arrays in a member with this name follow.
@@ -260,7 +242,6 @@ impl RawCapture {
     #[inline]
     pub(super) fn begin(&mut self, at: usize) {
         self.held.clear();
-        self.brackets.clear();
         self.from = at;
         (self.is_too_large, self.is_candidate) = (false, false);
     }
@@ -298,6 +279,8 @@ impl RawCapture {
     pub(super) fn found<'a>(&'a mut self, piece: Piece<'a>, end: usize, element: (u64, u64)) -> Option<&'a [u8]> {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
+        // One that lies in one piece was looked at before.
+        let looks = self.reads_marks && (is_cut || self.from < piece.start);
         if let Criterion::Member(names) = &self.criterion {
             let is_too_large = self.is_too_large || self.len(end) > RAW_BYTES;
             if is_too_large || !(self.is_candidate || is_cut || names.looks_for_shared(element)) {
@@ -312,18 +295,13 @@ impl RawCapture {
         let is_wanted = match &mut self.criterion {
             Criterion::All => true,
             Criterion::Picked(pick) => {
-                let brackets = &self.brackets[..];
-                match &self.quotes {
-                    Some(_) if is_cut => {
-                        let quotes = &Quotes::of(json);
-                        pick.picks_marked(element.0, element.1, json, Marks { quotes, start: 0, brackets })
-                    }
-                    Some(quotes) => {
-                        let marks = Marks { quotes, start: self.from, brackets };
-                        pick.picks_marked(element.0, element.1, json, marks)
-                    }
-                    None => pick.picks(element.0, element.1, json),
-                }
+                let (array, index) = element;
+                let looked = if looks {
+                    pick.looks_at(array, index, json, Marks { masks: &Masks::of(json), start: 0 })
+                } else {
+                    None
+                };
+                looked.map_or_else(|| pick.picks(array, index, json), |(_, is_wanted)| is_wanted)
             }
             Criterion::Member(names) => names.is_in(element, json),
         };

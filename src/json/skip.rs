@@ -1,6 +1,8 @@
 //! Skips a container by looking only at its brackets.
+//!
+//! Where they are known to match, they are only counted, a block at a time.
 
-use super::block::Masks;
+use super::block::{BLOCK, Masks};
 use super::fault::FaultKind;
 
 /// Up to this depth the kinds of brackets are checked, at one bit per level (1 MiB in total). Deeper ones are
@@ -8,11 +10,12 @@ use super::fault::FaultKind;
 const CHECKED_DEPTH: u64 = 8 * 1024 * 1024;
 
 /// The open brackets of the container that is being skipped.
-#[derive(Default)]
 pub(super) struct OpenBrackets {
     inner: Inner,
     /// The kinds of the outer levels, 64 per word.
     outer: Vec<u64>,
+    /// Whether their kinds are known to match.
+    is_trusted: bool,
 }
 
 /// The innermost levels; small enough to stay in registers while bytes are skipped.
@@ -24,6 +27,16 @@ struct Inner {
 }
 
 impl OpenBrackets {
+    pub(super) fn new(is_trusted: bool) -> Self {
+        Self { inner: Inner::default(), outer: Vec::new(), is_trusted }
+    }
+
+    /// Forgets them.
+    pub(super) fn clear(&mut self) {
+        self.inner = Inner::default();
+        self.outer.clear();
+    }
+
     /// Enters the container whose opening bracket was just read.
     #[inline]
     pub(super) fn enter(&mut self, object: bool) {
@@ -36,35 +49,16 @@ impl OpenBrackets {
     /// # Errors
     /// At a closing bracket of the wrong kind, with its index.
     pub(super) fn skip(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Result<Option<usize>, (FaultKind, usize)> {
-        self.list_and_skip(bytes, at, masks, &mut |_| {})
-    }
-
-    /// The same; `list` receives the index of each bracket.
-    ///
-    /// # Errors
-    /// As [`skip`](Self::skip).
-    #[inline(always)]
-    pub(super) fn list_and_skip(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        masks: &Masks,
-        list: &mut impl FnMut(usize),
-    ) -> Result<Option<usize>, (FaultKind, usize)> {
+        if self.is_trusted {
+            return Ok(masks.end(at, &mut self.inner.depth));
+        }
         let mut inner = self.inner;
-        let first = at / 64;
-        let blocks = bytes.len().div_ceil(64);
-        let mut bits = masks.brackets[first] & (!0 << (at % 64));
-        for block in first..blocks {
-            if block > first {
-                bits = masks.brackets[block];
-            }
+        for (block, mut bits) in masks.brackets(at) {
             while bits != 0 {
-                let at = block * 64 + bits.trailing_zeros() as usize;
+                let at = block * BLOCK + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 // The masks go beyond `bytes` if a control character cut them short.
                 let Some(bracket) = bytes.get(at) else { break };
-                list(at);
                 let object = is_curly(*bracket);
                 if is_opening(*bracket) {
                     inner.push(object, &mut self.outer);

@@ -218,7 +218,7 @@ impl Projection for LookupProjection {
     fn pruner(&self) -> Pruner {
         let breaks = pick::Breaks::new(Arc::clone(&self.plan));
         // The first pass checked the body.
-        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(breaks)).trusting_utf8()
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(breaks)).trusting_body()
     }
 
     fn read(&self, cursor: Cursor<'_>) -> Self::View {

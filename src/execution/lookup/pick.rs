@@ -33,39 +33,39 @@ impl Breaks {
     pub(super) fn new(plan: Arc<Plan>) -> Self {
         Self { plan, node: None, known: 0, next: (0, 0), last: Vec::new(), now: Vec::new(), layouts: Vec::new() }
     }
+
+    /// Whether the reader must examine the item with the answers of now.
+    fn differs(&mut self, array: u64, index: u64) -> bool {
+        let continues = self.next == (array, index);
+        self.next = (array, index + 1);
+        let is_first = index < KNOWN_ITEMS && self.known > 0;
+        self.known -= u64::from(is_first);
+        let differs = is_first || !continues || self.now.is_empty() || self.now != self.last;
+        std::mem::swap(&mut self.last, &mut self.now);
+        differs
+    }
 }
 
 impl Pick for Breaks {
-    fn picks(&mut self, _: u64, _: u64, _: &[u8]) -> bool {
-        self.node.is_some()
+    fn picks(&mut self, array: u64, index: u64, _: &[u8]) -> bool {
+        // Not equal to any other.
+        self.now.clear();
+        self.node.is_some() && self.differs(array, index)
     }
 
     fn reads_marks(&self) -> bool {
         true
     }
 
-    fn picks_marked(&mut self, array: u64, index: u64, json: &[u8], marks: Marks<'_>) -> bool {
-        let Some(node) = self.node.and_then(|node| self.plan.node_at(node)) else { return false };
-        let continues = self.next == (array, index);
-        self.next = (array, index + 1);
-        std::mem::swap(&mut self.last, &mut self.now);
+    fn looks_at(&mut self, array: u64, index: u64, text: &[u8], marks: Marks<'_>) -> Option<(usize, bool)> {
+        let Some(node) = self.node.and_then(|node| self.plan.node_at(node)) else {
+            return Some((marks.end(0)?, false));
+        };
         self.now.clear();
         self.now.resize(node.paths.leaves(), KindAtPath::MISSING);
-        let mut look = Look {
-            json,
-            marks,
-            brackets: marks.brackets().iter(),
-            tree: &node.paths,
-            answers: &mut self.now,
-            layouts: &mut self.layouts,
-        };
-        if look.item().is_none() {
-            // Not equal to any other.
-            self.now.clear();
-        }
-        let is_first = index < KNOWN_ITEMS && self.known > 0;
-        self.known -= u64::from(is_first);
-        is_first || !continues || self.now.is_empty() || self.now != self.last
+        let Self { now: answers, layouts, .. } = self;
+        let end = Look { json: text, marks, tree: &node.paths, answers, layouts }.item()?;
+        Some((end, self.differs(array, index)))
     }
 
     fn begin_member(&mut self, name: &str) {
@@ -110,17 +110,15 @@ impl Layout {
 struct Look<'a> {
     json: &'a [u8],
     marks: Marks<'a>,
-    /// The brackets that were not passed yet.
-    brackets: std::slice::Iter<'a, u32>,
     tree: &'a PathTree,
     answers: &'a mut [KindAtPath],
     layouts: &'a mut [Layout],
 }
 
 impl Look<'_> {
-    fn item(&mut self) -> Option<()> {
-        let end = if self.json.first() == Some(&b'{') { self.object(0, ITEM)? } else { self.pass_over(1)? };
-        (end == self.json.len()).then_some(())
+    /// Returns where the item ends.
+    fn item(&mut self) -> Option<usize> {
+        if self.json.first() == Some(&b'{') { self.object(0, ITEM) } else { self.other(0) }
     }
 
     /// A value that is looked for, or leads to one; returns where it ends.
@@ -134,8 +132,8 @@ impl Look<'_> {
             self.answers[leaf] = KindAtPath::of_kind(kind(first)? as usize);
         }
         match first {
-            b'{' if self.tree.enters(at, true) => self.bracket(start).and_then(|_| self.object(start, at)),
-            b'[' if self.tree.enters(at, false) => self.bracket(start).and_then(|_| self.array(start, at)),
+            b'{' if self.tree.enters(at, true) => self.object(start, at),
+            b'[' if self.tree.enters(at, false) => self.array(start, at),
             b'"' if self.tree.enters(at, false) => {
                 let end = self.other(start)?;
                 let length = Text::Written(&self.json[start + 1..end - 1]).length();
@@ -149,14 +147,13 @@ impl Look<'_> {
     /// A value in which nothing is looked for; returns where it ends.
     #[inline(always)]
     fn other(&mut self, start: usize) -> Option<usize> {
-        match *self.json.get(start)? {
-            b'"' => Some(self.marks.quote(start + 1)? + 1),
-            b'{' | b'[' => {
-                self.bracket(start)?;
-                self.pass_over(1)
-            }
-            _ => scalar_len(&self.json[start..]).map(|len| start + len),
-        }
+        let end = match *self.json.get(start)? {
+            b'"' => self.marks.quote(start + 1)? + 1,
+            b'{' | b'[' => self.marks.end(start)?,
+            _ => start + scalar_len(&self.json[start..])?,
+        };
+        // The marks go on after the item.
+        (end <= self.json.len()).then_some(end)
     }
 
     fn object(&mut self, start: usize, at: usize) -> Option<usize> {
@@ -186,13 +183,13 @@ impl Look<'_> {
         let lead = if *expected == 0 {
             let first = self.space(from + 1)?;
             if self.json[first] == b'}' {
-                return self.bracket(first).map(Part::End);
+                return Some(Part::End(first + 1));
             }
             from
         } else {
             let end = self.space(from)?;
             match self.json[end] {
-                b'}' => return self.bracket(end).map(Part::End),
+                b'}' => return Some(Part::End(end + 1)),
                 b',' => end,
                 _ => return None,
             }
@@ -213,7 +210,7 @@ impl Look<'_> {
     fn array(&mut self, start: usize, at: usize) -> Option<usize> {
         let mut next = self.space(start + 1)?;
         if self.json[next] == b']' {
-            return self.bracket(next);
+            return Some(next + 1);
         }
         let mut index = 0;
         loop {
@@ -224,7 +221,7 @@ impl Look<'_> {
             index += 1;
             let end = self.space(after)?;
             if self.json[end] == b']' {
-                return self.bracket(end);
+                return Some(end + 1);
             }
             next = self.takes(end, b',')?;
         }
@@ -243,27 +240,6 @@ impl Look<'_> {
             at += 1;
         }
         Some(at)
-    }
-
-    /// Passes the bracket that is here; returns where it ends.
-    #[inline]
-    fn bracket(&mut self, at: usize) -> Option<usize> {
-        (self.brackets.next().copied()? as usize == at).then_some(at + 1)
-    }
-
-    /// Passes the brackets of this many open containers; returns where the outermost one ends.
-    #[inline]
-    fn pass_over(&mut self, mut open: usize) -> Option<usize> {
-        loop {
-            let at = self.brackets.next().copied()? as usize;
-            match *self.json.get(at)? {
-                b'{' | b'[' => open += 1,
-                _ => open -= 1,
-            }
-            if open == 0 {
-                return Some(at + 1);
-            }
-        }
     }
 }
 

@@ -10,41 +10,129 @@ use simd::{Bytes, Features};
 /// Bytes in one block.
 pub(super) const BLOCK: usize = 64;
 
-/// The maximum number of bytes of one [`Scanner::scan`]: few enough to stay in the L1 cache.
+/// Bytes that are scanned at once: few enough to stay in the L1 cache.
 pub(super) const STRIDE: usize = 64 * BLOCK;
 
-/// The structure of up to [`STRIDE`] bytes.
-pub(super) struct Masks {
+/// The structure of the bytes of a block.
+#[derive(Clone, Copy, Default)]
+pub(super) struct BlockMasks {
     /// Quotes that begin or end a string.
-    pub quotes: [u64; STRIDE / BLOCK],
+    quotes: u64,
     /// Brackets of all four kinds, outside strings.
-    pub brackets: [u64; STRIDE / BLOCK],
-    /// Control characters inside strings, which JSON forbids.
-    pub controls: [u64; STRIDE / BLOCK],
+    brackets: u64,
+    /// If the bytes are trusted: those of the brackets that end a container.
+    closing: u64,
+    /// If they are not: control characters inside strings, which JSON forbids.
+    controls: u64,
+}
+
+/// The structure of some bytes, block by block.
+pub(super) struct Masks {
+    blocks: Vec<BlockMasks>,
+    features: Features,
 }
 
 impl Masks {
     pub(super) fn new() -> Self {
-        let none = [0; STRIDE / BLOCK];
-        Self { quotes: none, brackets: none, controls: none }
+        Self { blocks: Vec::new(), features: Features::detected() }
     }
 
-    /// The index of the first bit of `mask` that is set at or after `from`, searching blocks up to `len`.
-    pub(super) fn next(mask: &[u64], from: usize, len: usize) -> Option<usize> {
-        if from >= len {
-            return None;
-        }
-        let mut block = from / BLOCK;
-        let mut bits = *mask.get(block)? & (!0 << (from % BLOCK));
-        while bits == 0 {
-            block += 1;
-            if block * BLOCK >= len {
-                return None;
-            }
-            bits = mask[block];
-        }
-        Some(block * BLOCK + bits.trailing_zeros() as usize)
+    /// Those of a whole text that is trusted.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut masks = Self::new();
+        masks.scan_trusted(text, &mut Scanner::new());
+        masks
     }
+
+    /// Scans the next bytes.
+    pub(super) fn scan(&mut self, bytes: &[u8], scanner: &mut Scanner) {
+        self.blocks.resize(bytes.len().div_ceil(BLOCK), BlockMasks::default());
+        scanner.scan(bytes, &mut Checked(&mut self.blocks));
+    }
+
+    /// Scans the next bytes, which are known to be JSON.
+    pub(super) fn scan_trusted(&mut self, bytes: &[u8], scanner: &mut Scanner) {
+        self.blocks.resize(bytes.len().div_ceil(BLOCK), BlockMasks::default());
+        scanner.scan(bytes, &mut Trusted(&mut self.blocks));
+    }
+
+    /// The brackets at or after this byte: the number of each block, and its brackets.
+    pub(super) fn brackets(&self, from: usize) -> impl Iterator<Item = (usize, u64)> {
+        let first = from / BLOCK;
+        let blocks = self.blocks.iter().enumerate().skip(first);
+        blocks.map(move |(at, block)| {
+            (at, if at == first { block.brackets & (!0 << (from % BLOCK)) } else { block.brackets })
+        })
+    }
+
+    /// The first quote at or after this byte that begins or ends a string.
+    #[inline]
+    pub(super) fn quote(&self, from: usize) -> Option<usize> {
+        self.next(from, |block| block.quotes)
+    }
+
+    /// The first control character inside a string.
+    pub(super) fn control(&self) -> Option<usize> {
+        self.next(0, |block| block.controls)
+    }
+
+    #[inline(always)]
+    fn next(&self, from: usize, mask: impl Fn(&BlockMasks) -> u64) -> Option<usize> {
+        next_bit(from, |at| self.blocks.get(at).map(&mask))
+    }
+
+    /// Where the outermost of `depth` open containers ends, from byte `from` on: the index after its bracket. If it does not end
+    /// here, `depth` is how many are open at the end. Only in trusted bytes.
+    #[inline]
+    pub(super) fn end(&self, from: usize, depth: &mut u64) -> Option<usize> {
+        self.features.end(&self.blocks, from, depth)
+    }
+}
+
+/// The index of the first bit that is set at or after `from`; `mask` returns the one with this number, up to the last.
+#[inline(always)]
+fn next_bit(from: usize, mask: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+    let mut at = from / BLOCK;
+    let mut bits = mask(at)? & (!0 << (from % BLOCK));
+    while bits == 0 {
+        at += 1;
+        bits = mask(at)?;
+    }
+    Some(at * BLOCK + bits.trailing_zeros() as usize)
+}
+
+/// Compiled for each kind of processor.
+#[inline(always)]
+fn end(blocks: &[BlockMasks], from: usize, depth: &mut u64) -> Option<usize> {
+    let mut bits = !0 << (from % BLOCK);
+    for (at, block) in blocks.iter().enumerate().skip(from / BLOCK) {
+        let (brackets, closing) = (block.brackets & bits, block.closing & bits);
+        bits = !0;
+        let closed = u64::from(closing.count_ones());
+        if closed >= *depth
+            && let Some(end) = end_in(brackets ^ closing, closing, *depth)
+        {
+            *depth = 0;
+            return Some(at * BLOCK + end + 1);
+        }
+        *depth = *depth + u64::from(brackets.count_ones()) - 2 * closed;
+    }
+    None
+}
+
+/// Which of the closing brackets of a block ends the outermost of `depth` open containers.
+#[inline(always)]
+fn end_in(opening: u64, mut closing: u64, mut depth: u64) -> Option<usize> {
+    while closing != 0 {
+        let before = (closing & closing.wrapping_neg()) - 1;
+        if depth.wrapping_add(u64::from((opening & before).count_ones())) == 1 {
+            return Some(closing.trailing_zeros() as usize);
+        }
+        // It can be less than what was closed: what was opened before a bracket is added at each of them.
+        depth = depth.wrapping_sub(1);
+        closing &= closing - 1;
+    }
+    None
 }
 
 /// The borders between the values of a flatted text, in up to [`STRIDE`] bytes: commas outside strings and containers.
@@ -66,6 +154,16 @@ impl<const ESCAPED: bool> Borders<ESCAPED> {
     pub(super) fn new() -> Self {
         let none = [0; STRIDE / BLOCK];
         Self { borders: none, misplaced: none, count: 0, escapable: 0 }
+    }
+
+    /// The first border at or after `from`, of the first `len` bytes.
+    pub(super) fn border(&self, from: usize, len: usize) -> Option<usize> {
+        next_bit(from, |at| (at * BLOCK < len).then(|| self.borders[at]))
+    }
+
+    /// The first misplaced byte of the first `len` bytes.
+    pub(super) fn misplaced(&self, len: usize) -> Option<usize> {
+        next_bit(0, |at| (at * BLOCK < len).then(|| self.misplaced[at]))
     }
 }
 
@@ -102,14 +200,37 @@ pub(super) trait Structure {
     );
 }
 
-impl Structure for Masks {
+/// What is searched for in bytes that may not be JSON.
+struct Checked<'a>(&'a mut [BlockMasks]);
+
+impl Structure for Checked<'_> {
     const FLAT: bool = false;
 
     #[inline(always)]
     fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
-        self.quotes[at] = strings.quotes;
-        self.brackets[at] = bytes.brackets & !strings.inside;
-        self.controls[at] = bytes.controls & strings.inside;
+        self.0[at] = BlockMasks {
+            quotes: strings.quotes,
+            brackets: bytes.brackets & !strings.inside,
+            closing: 0,
+            controls: bytes.controls & strings.inside,
+        };
+    }
+}
+
+/// What is searched for in bytes that are known to be JSON.
+struct Trusted<'a>(&'a mut [BlockMasks]);
+
+impl Structure for Trusted<'_> {
+    const FLAT: bool = true;
+
+    #[inline(always)]
+    fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
+        self.0[at] = BlockMasks {
+            quotes: strings.quotes,
+            brackets: bytes.brackets & !strings.inside,
+            closing: bytes.closing & !strings.inside,
+            controls: 0,
+        };
     }
 }
 
@@ -242,7 +363,7 @@ impl Scanner {
         self.carry.string != 0
     }
 
-    /// Scans the next bytes, at most [`STRIDE`] of them.
+    /// Scans the next bytes, as many as there are masks for.
     pub(super) fn scan<S: Structure>(&mut self, bytes: &[u8], masks: &mut S) {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         self.features.scan(blocks, &mut self.carry, masks, 0);
@@ -339,18 +460,22 @@ mod tests {
     use super::*;
 
     /// The expected places of quotes, brackets and control characters, found byte by byte.
-    fn expected_places(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 3]> {
+    fn expected_places(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 4]> {
         let (mut in_string, mut escaped) = (false, false);
         let look = |piece: &&[u8]| {
-            let mut found = [const { Vec::new() }; 3];
+            let mut found = [const { Vec::new() }; 4];
             for (at, byte) in piece.iter().enumerate() {
                 match byte {
                     b'"' if !escaped => {
                         found[0].push(at);
                         in_string = !in_string;
                     }
-                    b'{' | b'}' | b'[' | b']' if !in_string => found[1].push(at),
-                    0..0x20 if in_string => found[2].push(at),
+                    b'{' | b'[' if !in_string => found[1].push(at),
+                    b'}' | b']' if !in_string => {
+                        found[1].push(at);
+                        found[2].push(at);
+                    }
+                    0..0x20 if in_string => found[3].push(at),
                     _ => {}
                 }
                 escaped = *byte == b'\\' && !escaped;
@@ -360,19 +485,62 @@ mod tests {
         pieces.iter().map(look).collect()
     }
 
-    fn places(mask: &[u64], len: usize) -> Vec<usize> {
-        std::iter::successors(Masks::next(mask, 0, len), |at| Masks::next(mask, at + 1, len))
-            .filter(|at| *at < len)
-            .collect()
+    fn places(masks: &Masks, mask: impl Fn(&BlockMasks) -> u64) -> Vec<usize> {
+        std::iter::successors(masks.next(0, &mask), |at| masks.next(at + 1, &mask)).collect()
     }
 
-    fn scanned(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 3]> {
-        let scan = |piece: &&[u8]| {
-            let mut masks = Masks::new();
-            scanner.scan(piece, &mut masks);
-            [&masks.quotes, &masks.brackets, &masks.controls].map(|mask| places(mask, piece.len()))
+    fn bits(mask: &[u64], len: usize) -> Vec<usize> {
+        (0..len).filter(|at| mask[at / BLOCK] & (1 << (at % BLOCK)) != 0).collect()
+    }
+
+    fn scanned(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 4]> {
+        let mut trusted = Scanner { ..scanner };
+        let mut scan = |piece: &&[u8]| {
+            let (mut masks, mut kinds) = (Masks::new(), Masks::new());
+            masks.scan(piece, &mut scanner);
+            kinds.scan_trusted(piece, &mut trusted);
+            let quotes = places(&masks, |block| block.quotes);
+            assert_eq!(places(&kinds, |block| block.quotes), quotes);
+            let brackets = places(&masks, |block| block.brackets);
+            assert_eq!(places(&kinds, |block| block.brackets), brackets);
+            [quotes, brackets, places(&kinds, |block| block.closing), places(&masks, |block| block.controls)]
         };
-        pieces.iter().map(scan).collect()
+        pieces.iter().map(&mut scan).collect()
+    }
+
+    #[test]
+    fn all_implementations_find_the_end_of_a_container() {
+        let mut state = 11_u64;
+        let mut random = |end: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % end
+        };
+        for _ in 0..2000 {
+            let (likely, quiet) = (1 + random(9), 1 + random(20));
+            let text: Vec<u8> = (0..random(700))
+                .map(|_| {
+                    if random(quiet) > 0 {
+                        b' '
+                    } else if random(10) < likely {
+                        b'['
+                    } else {
+                        b']'
+                    }
+                })
+                .collect();
+            let masks = Masks::of(&text);
+            let (from, before) = (random(text.len() + 1), 1 + random(4) as u64);
+            let mut open = before;
+            let expected = (from..text.len()).find(|at| {
+                open = open + u64::from(text[*at] == b'[') - u64::from(text[*at] == b']');
+                open == 0
+            });
+            for features in Features::all() {
+                let mut depth = before;
+                assert_eq!(features.end(&masks.blocks, from, &mut depth), expected.map(|at| at + 1), "{features:?}");
+                assert_eq!(depth, open, "{features:?}");
+            }
+        }
     }
 
     /// The places of borders and of misplaced brackets, found byte by byte.
@@ -403,7 +571,7 @@ mod tests {
         let scan = |piece: &&[u8]| {
             let mut borders = Borders::<ESCAPED>::new();
             scanner.scan(piece, &mut borders);
-            let found = [&borders.borders, &borders.misplaced].map(|mask| places(mask, piece.len()));
+            let found = [&borders.borders, &borders.misplaced].map(|mask| bits(mask, piece.len()));
             assert_eq!(found[0].len() as u64, borders.count);
             found
         };

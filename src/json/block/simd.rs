@@ -4,7 +4,7 @@
 
 use wide::u8x16;
 
-use super::{BLOCK, Carry, Structure};
+use super::{BLOCK, BlockMasks, Carry, Structure, end};
 
 /// What the processor can do.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,17 @@ impl Features {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the features were detected; nothing else is unsafe.
             Self::Avx512 => unsafe { x86::scan_avx512(blocks, carry, masks, from) },
+        }
+    }
+
+    /// Where the outermost of `depth` open containers ends: see [`end`].
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the call that needs a feature of the processor"))]
+    pub(super) fn end(self, blocks: &[BlockMasks], from: usize, depth: &mut u64) -> Option<usize> {
+        match self {
+            Self::Baseline => end(blocks, from, depth),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the feature was detected; nothing else is unsafe.
+            Self::Avx2 | Self::Avx512 => unsafe { x86::end(blocks, from, depth) },
         }
     }
 
@@ -139,7 +150,7 @@ fn scan_baseline<S: Structure>(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks:
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{BLOCK, Bytes, CASE, Carry, Structure};
+    use super::{BLOCK, BlockMasks, Bytes, CASE, Carry, Structure};
     use std::arch::x86_64::{
         __m256i, __m512i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
         _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm512_cmpeq_epi8_mask,
@@ -194,6 +205,11 @@ mod x86 {
             }
             carry.settle(&mut found, |bits| prefix_xor(bits), masks, from + at);
         }
+    }
+
+    #[target_feature(enable = "popcnt")]
+    pub(super) fn end(blocks: &[BlockMasks], from: usize, depth: &mut u64) -> Option<usize> {
+        super::end(blocks, from, depth)
     }
 
     #[target_feature(enable = "avx512f,avx512bw")]

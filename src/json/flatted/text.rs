@@ -4,7 +4,7 @@ use std::io;
 
 use super::cache::{CHUNK, Cache};
 use super::unescape::{unescape, unescaped_len};
-use crate::json::block::{Borders, Carry, Masks, STRIDE, Scanner};
+use crate::json::block::{Borders, Carry, STRIDE, Scanner};
 use crate::json::{FaultKind, ReadAt, ReadError};
 
 /// The maximum work that a text may cause whatever its length, in units of about a nanosecond: half a second.
@@ -400,7 +400,7 @@ impl Mark {
         for (from, stride) in strides(chunk, is_first) {
             scanner.scan(stride, &mut masks);
             misplaced = misplaced.or_else(|| {
-                let place = Masks::next(&masks.misplaced, 0, stride.len()).filter(|place| *place < stride.len());
+                let place = masks.misplaced(stride.len()).filter(|place| *place < stride.len());
                 Some(from + place?)
             });
         }
@@ -428,7 +428,7 @@ fn borders(text: &[u8], carry: Carry, is_first: bool) -> Vec<u16> {
     let (mut masks, mut found) = (Borders::<false>::new(), Vec::new());
     for (from, stride) in strides(text, is_first) {
         scanner.scan(stride, &mut masks);
-        let next = |at| Masks::next(&masks.borders, at, stride.len());
+        let next = |at| masks.border(at, stride.len());
         found.extend(std::iter::successors(next(0), |at| next(at + 1)).map(|place| (from + place) as u16));
     }
     found
