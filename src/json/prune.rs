@@ -329,7 +329,8 @@ impl Pruner {
         match &mut self.raw {
             Some(raw) if self.selection.captures() => {
                 if looks && let Some((after, json)) = raw.look(piece, at, masks, self.selection.element()) {
-                    self.end_raw(json);
+                    self.selection.capture_or_count(json);
+                    self.after_value();
                     return after;
                 }
                 raw.begin(piece.start + at);
@@ -346,15 +347,6 @@ impl Pruner {
         self.trusts && self.raw.as_ref().is_some_and(RawCapture::reads_marks)
     }
 
-    /// Ends a container that is captured raw, or only counted.
-    fn end_raw(&mut self, json: Option<&[u8]>) {
-        match json {
-            Some(json) => self.selection.capture(json),
-            None => self.selection.count(1),
-        }
-        self.after_value();
-    }
-
     /// The next bytes of a container that is captured raw; returns the index after them.
     fn raw_container(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
         let bytes = piece.bytes();
@@ -367,11 +359,7 @@ impl Pruner {
             return Ok(at);
         }
         if end.is_some() {
-            let found = raw.found(piece, after, self.selection.element());
-            match found {
-                Some(json) => self.selection.capture(json),
-                None => self.selection.count(1),
-            }
+            self.selection.capture_or_count(raw.found(piece, after, self.selection.element()));
             self.after_value();
         }
         Ok(after)

@@ -136,6 +136,15 @@ impl Selection {
         self.end_value();
     }
 
+    /// The next value, which is captured if this is its text, or else only counted.
+    #[inline]
+    pub(super) fn capture_or_count(&mut self, json: Option<&[u8]>) {
+        match json {
+            Some(json) => self.capture(json),
+            None => self.count(1),
+        }
+    }
+
     /// The next element: the number of its array among those with a window, and its index.
     #[inline]
     pub(super) fn element(&self) -> (u64, u64) {

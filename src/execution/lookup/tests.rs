@@ -18,11 +18,12 @@ fn output(node: &str, of: &str, which: Which, path: &str) -> Question {
     }
 }
 
-/// Both passes, with a body in pieces and without the filter.
+/// Both passes, with a body in one piece, in many pieces and without the filter.
 fn look(body: &str, questions: Vec<Question>) -> Vec<Found> {
     let runs = RunsProjection.read_from(body.as_bytes()).unwrap();
     let lookup = LookupProjection::new(Plan::new(&runs, questions));
     let found = lookup.read_from(std::io::BufReader::with_capacity(100, body.as_bytes())).unwrap();
+    assert_eq!(found, lookup.read_from(body.as_bytes()).unwrap());
     assert_eq!(found, lookup.read(Cursor::unpruned(body.as_bytes())).unwrap());
     found
 }

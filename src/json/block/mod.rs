@@ -2,8 +2,12 @@
 //!
 //! Bit `i` of a mask stands for byte `i` of its block.
 
+mod flat;
+mod masks;
 mod simd;
 
+pub(super) use flat::{Borders, StringsAndContainers};
+pub(super) use masks::Masks;
 pub(super) use simd::backslashes;
 use simd::{Bytes, Features};
 
@@ -12,82 +16,6 @@ pub(super) const BLOCK: usize = 64;
 
 /// Bytes that are scanned at once: few enough to stay in the L1 cache.
 pub(super) const STRIDE: usize = 64 * BLOCK;
-
-/// The structure of the bytes of a block.
-#[derive(Clone, Copy, Default)]
-pub(super) struct BlockMasks {
-    /// Quotes that begin or end a string.
-    quotes: u64,
-    /// Brackets of all four kinds, outside strings.
-    brackets: u64,
-    /// If the bytes are trusted: those of the brackets that end a container.
-    closing: u64,
-    /// If they are not: control characters inside strings, which JSON forbids.
-    controls: u64,
-}
-
-/// The structure of some bytes, block by block.
-pub(super) struct Masks {
-    blocks: Vec<BlockMasks>,
-    features: Features,
-}
-
-impl Masks {
-    pub(super) fn new() -> Self {
-        Self { blocks: Vec::new(), features: Features::detected() }
-    }
-
-    /// Those of a whole text that is trusted.
-    pub(super) fn of(text: &[u8]) -> Self {
-        let mut masks = Self::new();
-        masks.scan_trusted(text, &mut Scanner::new());
-        masks
-    }
-
-    /// Scans the next bytes.
-    pub(super) fn scan(&mut self, bytes: &[u8], scanner: &mut Scanner) {
-        self.blocks.resize(bytes.len().div_ceil(BLOCK), BlockMasks::default());
-        scanner.scan(bytes, &mut Checked(&mut self.blocks));
-    }
-
-    /// Scans the next bytes, which are known to be JSON.
-    pub(super) fn scan_trusted(&mut self, bytes: &[u8], scanner: &mut Scanner) {
-        self.blocks.resize(bytes.len().div_ceil(BLOCK), BlockMasks::default());
-        scanner.scan(bytes, &mut Trusted(&mut self.blocks));
-    }
-
-    /// The brackets at or after this byte: the number of each block, and its brackets.
-    pub(super) fn brackets(&self, from: usize) -> impl Iterator<Item = (usize, u64)> {
-        let first = from / BLOCK;
-        let blocks = self.blocks.iter().enumerate().skip(first);
-        blocks.map(move |(at, block)| {
-            (at, if at == first { block.brackets & (!0 << (from % BLOCK)) } else { block.brackets })
-        })
-    }
-
-    /// The first quote at or after this byte that begins or ends a string.
-    #[inline]
-    pub(super) fn quote(&self, from: usize) -> Option<usize> {
-        self.next(from, |block| block.quotes)
-    }
-
-    /// The first control character inside a string.
-    pub(super) fn control(&self) -> Option<usize> {
-        self.next(0, |block| block.controls)
-    }
-
-    #[inline(always)]
-    fn next(&self, from: usize, mask: impl Fn(&BlockMasks) -> u64) -> Option<usize> {
-        next_bit(from, |at| self.blocks.get(at).map(&mask))
-    }
-
-    /// Where the outermost of `depth` open containers ends, from byte `from` on: the index after its bracket. If it does not end
-    /// here, `depth` is how many are open at the end. Only in trusted bytes.
-    #[inline]
-    pub(super) fn end(&self, from: usize, depth: &mut u64) -> Option<usize> {
-        self.features.end(&self.blocks, from, depth)
-    }
-}
 
 /// The index of the first bit that is set at or after `from`; `mask` returns the one with this number, up to the last.
 #[inline(always)]
@@ -99,86 +27,6 @@ fn next_bit(from: usize, mask: impl Fn(usize) -> Option<u64>) -> Option<usize> {
         bits = mask(at)?;
     }
     Some(at * BLOCK + bits.trailing_zeros() as usize)
-}
-
-/// Compiled for each kind of processor.
-#[inline(always)]
-fn end(blocks: &[BlockMasks], from: usize, depth: &mut u64) -> Option<usize> {
-    let mut bits = !0 << (from % BLOCK);
-    for (at, block) in blocks.iter().enumerate().skip(from / BLOCK) {
-        let (brackets, closing) = (block.brackets & bits, block.closing & bits);
-        bits = !0;
-        let closed = u64::from(closing.count_ones());
-        if closed >= *depth
-            && let Some(end) = end_in(brackets ^ closing, closing, *depth)
-        {
-            *depth = 0;
-            return Some(at * BLOCK + end + 1);
-        }
-        *depth = *depth + u64::from(brackets.count_ones()) - 2 * closed;
-    }
-    None
-}
-
-/// Which of the closing brackets of a block ends the outermost of `depth` open containers.
-#[inline(always)]
-fn end_in(opening: u64, mut closing: u64, mut depth: u64) -> Option<usize> {
-    while closing != 0 {
-        let before = (closing & closing.wrapping_neg()) - 1;
-        if depth.wrapping_add(u64::from((opening & before).count_ones())) == 1 {
-            return Some(closing.trailing_zeros() as usize);
-        }
-        // It can be less than what was closed: what was opened before a bracket is added at each of them.
-        depth = depth.wrapping_sub(1);
-        closing &= closing - 1;
-    }
-    None
-}
-
-/// The borders between the values of a flatted text, in up to [`STRIDE`] bytes: commas outside strings and containers.
-///
-/// The text may be `ESCAPED`: written as the inside of a JSON string, with `\"` for each quote and `\\` for each backslash.
-pub(super) struct Borders<const ESCAPED: bool> {
-    pub borders: [u64; STRIDE / BLOCK],
-    /// Brackets in places where a flatted text has none: containers never nest, so that an opening bracket can only be
-    /// outside a container, and a closing one inside. In an escaped text also quotes without a backslash, and what follows
-    /// a backslash but is neither a quote nor a backslash.
-    pub misplaced: [u64; STRIDE / BLOCK],
-    /// How many borders there were in all bytes that were scanned.
-    pub count: u64,
-    /// How many quotes and backslashes there were, if they are escaped.
-    pub escapable: u64,
-}
-
-impl<const ESCAPED: bool> Borders<ESCAPED> {
-    pub(super) fn new() -> Self {
-        let none = [0; STRIDE / BLOCK];
-        Self { borders: none, misplaced: none, count: 0, escapable: 0 }
-    }
-
-    /// The first border at or after `from`, of the first `len` bytes.
-    pub(super) fn border(&self, from: usize, len: usize) -> Option<usize> {
-        next_bit(from, |at| (at * BLOCK < len).then(|| self.borders[at]))
-    }
-
-    /// The first misplaced byte of the first `len` bytes.
-    pub(super) fn misplaced(&self, len: usize) -> Option<usize> {
-        next_bit(0, |at| (at * BLOCK < len).then(|| self.misplaced[at]))
-    }
-}
-
-/// Which of up to [`STRIDE`] bytes of a flatted text are inside strings, each with its first quote, and which inside
-/// containers, each with its opening bracket.
-pub(super) struct StringsAndContainers {
-    pub strings: [u64; STRIDE / BLOCK],
-    pub containers: [u64; STRIDE / BLOCK],
-}
-
-impl StringsAndContainers {
-    pub(super) fn new() -> Self {
-        let none = [0; STRIDE / BLOCK];
-        Self { strings: none, containers: none }
-    }
 }
 
 /// Which bytes of a block are searched for, and what to do with them.
@@ -198,91 +46,6 @@ pub(super) trait Structure {
         container: &mut u64,
         prefix_xor: impl Fn(u64) -> u64,
     );
-}
-
-/// What is searched for in bytes that may not be JSON.
-struct Checked<'a>(&'a mut [BlockMasks]);
-
-impl Structure for Checked<'_> {
-    const FLAT: bool = false;
-
-    #[inline(always)]
-    fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
-        self.0[at] = BlockMasks {
-            quotes: strings.quotes,
-            brackets: bytes.brackets & !strings.inside,
-            closing: 0,
-            controls: bytes.controls & strings.inside,
-        };
-    }
-}
-
-/// What is searched for in bytes that are known to be JSON.
-struct Trusted<'a>(&'a mut [BlockMasks]);
-
-impl Structure for Trusted<'_> {
-    const FLAT: bool = true;
-
-    #[inline(always)]
-    fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
-        self.0[at] = BlockMasks {
-            quotes: strings.quotes,
-            brackets: bytes.brackets & !strings.inside,
-            closing: bytes.closing & !strings.inside,
-            controls: 0,
-        };
-    }
-}
-
-impl<const ESCAPED: bool> Structure for Borders<ESCAPED> {
-    const FLAT: bool = true;
-    const ESCAPED: bool = ESCAPED;
-
-    #[inline(always)]
-    fn take(
-        &mut self,
-        at: usize,
-        bytes: &Bytes,
-        strings: Strings,
-        in_container: &mut u64,
-        prefix_xor: impl Fn(u64) -> u64,
-    ) {
-        let (brackets, container) = containers(bytes, &strings, in_container, prefix_xor);
-        let borders = bytes.commas & !strings.inside & !container;
-        self.borders[at] = borders;
-        self.count += u64::from(borders.count_ones());
-        self.misplaced[at] = brackets & !(container ^ bytes.closing) | bytes.unescaped;
-        if ESCAPED {
-            self.escapable += u64::from(bytes.quotes.count_ones() + bytes.backslashes.count_ones());
-        }
-    }
-}
-
-impl Structure for StringsAndContainers {
-    const FLAT: bool = true;
-
-    #[inline(always)]
-    fn take(
-        &mut self,
-        at: usize,
-        bytes: &Bytes,
-        strings: Strings,
-        in_container: &mut u64,
-        prefix_xor: impl Fn(u64) -> u64,
-    ) {
-        self.strings[at] = strings.inside;
-        (_, self.containers[at]) = containers(bytes, &strings, in_container, prefix_xor);
-    }
-}
-
-/// The brackets outside strings, and the containers of a flatted text: from each opening bracket up to its closing one, which is
-/// not included.
-#[inline(always)]
-fn containers(bytes: &Bytes, strings: &Strings, in_container: &mut u64, prefix_xor: impl Fn(u64) -> u64) -> (u64, u64) {
-    let brackets = bytes.brackets & !strings.inside;
-    let container = prefix_xor(brackets) ^ *in_container;
-    *in_container = 0u64.wrapping_sub(container >> 63);
-    (brackets, container)
 }
 
 /// The strings in a block.
@@ -457,6 +220,7 @@ fn after_backslashes(backslashes: u64, carry: &mut u64) -> [u64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::masks::BlockMasks;
     use super::*;
 
     /// The expected places of quotes, brackets and control characters, found byte by byte.
@@ -506,41 +270,6 @@ mod tests {
             [quotes, brackets, places(&kinds, |block| block.closing), places(&masks, |block| block.controls)]
         };
         pieces.iter().map(&mut scan).collect()
-    }
-
-    #[test]
-    fn all_implementations_find_the_end_of_a_container() {
-        let mut state = 11_u64;
-        let mut random = |end: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % end
-        };
-        for _ in 0..2000 {
-            let (likely, quiet) = (1 + random(9), 1 + random(20));
-            let text: Vec<u8> = (0..random(700))
-                .map(|_| {
-                    if random(quiet) > 0 {
-                        b' '
-                    } else if random(10) < likely {
-                        b'['
-                    } else {
-                        b']'
-                    }
-                })
-                .collect();
-            let masks = Masks::of(&text);
-            let (from, before) = (random(text.len() + 1), 1 + random(4) as u64);
-            let mut open = before;
-            let expected = (from..text.len()).find(|at| {
-                open = open + u64::from(text[*at] == b'[') - u64::from(text[*at] == b']');
-                open == 0
-            });
-            for features in Features::all() {
-                let mut depth = before;
-                assert_eq!(features.end(&masks.blocks, from, &mut depth), expected.map(|at| at + 1), "{features:?}");
-                assert_eq!(depth, open, "{features:?}");
-            }
-        }
     }
 
     /// The places of borders and of misplaced brackets, found byte by byte.

@@ -4,7 +4,8 @@
 
 use wide::u8x16;
 
-use super::{BLOCK, BlockMasks, Carry, Structure, end};
+use super::masks::{BlockMasks, end};
+use super::{BLOCK, Carry, Structure};
 
 /// What the processor can do.
 #[derive(Clone, Copy, Debug)]
