@@ -78,6 +78,10 @@ impl RunObserver for Executed {
         self.run.end_list(end);
     }
 
+    fn wants_sources(&self) -> bool {
+        !self.inflow.is_full()
+    }
+
     fn end_run(&mut self, mut run: RunHead) -> Result<(), ReadError> {
         let (copied, flow) = (self.is_copied(&run), std::mem::take(&mut self.run));
         self.inflow.add(&self.name, flow.outputs(), &run.sources);

@@ -62,6 +62,11 @@ impl Inflow {
         }
     }
 
+    /// Whether there were too many runs: nothing more is noted.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// The next run of a node.
     pub(super) fn add(&mut self, node: &str, outputs: &[u64], sources: &[Option<InputSource>]) {
         if !self.hold(size_of::<u32>() * (outputs.len() + 1)) {

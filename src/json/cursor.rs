@@ -395,9 +395,25 @@ impl io::Write for BoundedCopy {
     }
 }
 
+/// A text of which struson gets a little at once: at each string and number it moves what is left in its buffer, which takes
+/// longer than to ask for more.
+struct InPieces<R>(R);
+
+impl<R> InPieces<R> {
+    /// Bytes that are read at once.
+    const BYTES: usize = 192;
+}
+
+impl<R: Read> Read for InPieces<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(Self::BYTES);
+        self.0.read(&mut buffer[..most])
+    }
+}
+
 fn json_reader<'a>(text: impl Read + 'a) -> JsonStreamReader<Box<dyn Read + 'a>> {
     JsonStreamReader::new_custom(
-        Box::new(text),
+        Box::new(InPieces(text)),
         ReaderSettings {
             track_path: false,
             max_nesting_depth: Some(1024),

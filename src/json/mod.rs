@@ -47,7 +47,7 @@
 //!
 //! const KEEP: Keep = Keep::Members(&[("name", Keep::Whole), ("nodes", Keep::Count)]);
 //!
-//! // A body of 10 MB. The cursor sees `{"name":"Orders","nodes":3,"":0}`.
+//! // A body of 10 MB. The cursor sees `{"name":"Orders","nodes":3}`.
 //! let body = format!(r#"{{"name": "Orders", "nodes": [1, 2, 3], "log": "{}"}}"#, "x".repeat(10_000_000));
 //! let mut cursor = Cursor::over(PrunedReader::new(body.as_bytes(), Pruner::new(KEEP, 0..0)));
 //! let (mut name, mut nodes) = (None, 0);

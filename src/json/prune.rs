@@ -33,7 +33,7 @@ use super::utf8::Utf8;
 /// let mut left = pruner.feed(br#"{"name": "Orders", "nodes": [{}, {}], "log": "left out", "it"#)?;
 /// left.append(pruner.feed(br#"ems": [{"n": 5}, {"n": 6}, {"n": 7}, {"n": 8}]}"#)?);
 /// left.append(pruner.finish()?);
-/// assert_eq!(left.text, br#"{"name":"Orders","nodes":2,"":0,"items":[-1,1,-2]}"#);
+/// assert_eq!(left.text, br#"{"name":"Orders","nodes":2,"items":[-1,1,-2]}"#);
 /// assert_eq!(left.captured[0].json, r#"{"n":6}"#);
 /// # Ok::<_, Fault>(())
 /// ```
@@ -310,7 +310,6 @@ impl Pruner {
                 self.state = State::Name;
             }
             (b':', Colon) => {
-                self.selection.colon();
                 self.expect = Value;
             }
             (b',', CommaOrEnd) => self.comma(),

@@ -28,6 +28,8 @@ pub(super) struct Selection {
     windows: u64,
     /// The rule for the next value of an object, or for the top-level value.
     member: Keep,
+    /// Whether nothing of the member is written, not even its name.
+    omits: bool,
     name: Name,
     /// Whether the string that is being read is a captured value.
     captured: bool,
@@ -48,7 +50,7 @@ struct Frame {
     /// Elements outside the window that the output does not count yet.
     omitted: u64,
     captured: bool,
-    /// Whether an element was written, so that the next one needs a comma.
+    /// Whether a member, or an element in the window, was written, so that the next one needs a comma.
     written: bool,
 }
 
@@ -82,6 +84,7 @@ impl Selection {
             frames: Vec::new(),
             windows: 0,
             member: keep,
+            omits: false,
             name: Name::default(),
             captured: false,
             is_exact: false,
@@ -203,9 +206,10 @@ impl Selection {
         self.end_value();
     }
 
-    /// Writes what stands for a value, unless the value is only counted.
+    /// Writes what stands for a value, unless the value is only counted or omitted.
     fn put_shown(&mut self, bytes: &[u8]) {
-        if self.frames.last().is_none_or(|frame| !frame.is_silent(&self.window)) {
+        let is_silent = |frame: &Frame| frame.is_silent(&self.window) || frame.object && self.omits;
+        if !self.frames.last().is_some_and(is_silent) {
             self.out.put(bytes);
         }
     }
@@ -257,17 +261,14 @@ impl Selection {
         self.end_value();
     }
 
-    /// Separates a part from the one before it.
+    /// Separates an element from the one before it. Members are separated as they are written.
     #[inline]
     pub(super) fn comma(&mut self) {
-        if !matches!(self.frames.last(), Some(Frame { keep: Keep::Count | Keep::Window, object: false, .. })) {
+        if let Some(Frame { keep, object: false, .. }) = self.frames.last()
+            && !matches!(keep, Keep::Count | Keep::Window)
+        {
             self.out.put(b",");
         }
-    }
-
-    /// Separates a name from its value.
-    pub(super) fn colon(&mut self) {
-        self.out.put(b":");
     }
 
     /// Begins the name of a member.
@@ -326,20 +327,20 @@ impl Selection {
         self.end_name()
     }
 
-    /// Writes the name.
+    /// Writes the name, unless the member is omitted.
     pub(super) fn put_name(&mut self) {
-        let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
-        if keep.any_name() || !matches!(self.member, Keep::Skip) {
-            self.out.put(b"\"");
-            match self.name.written() {
-                Some(written) => self.out.put(written),
-                // A cut name is decoded text, so it is escaped again.
-                None => self.out.put(escaped(&self.name.text()).as_bytes()),
-            }
-            self.out.put(b"\"");
-        } else {
-            self.out.put(b"\"\"");
+        let Some(frame) = self.frames.last_mut() else { return };
+        self.omits = !frame.keep.any_name() && matches!(self.member, Keep::Skip);
+        if self.omits {
+            return;
         }
+        self.out.put(if std::mem::replace(&mut frame.written, true) { b",\"" } else { b"\"" });
+        match self.name.written() {
+            Some(written) => self.out.put(written),
+            // A cut name is decoded text, so it is escaped again.
+            None => self.out.put(escaped(&self.name.text()).as_bytes()),
+        }
+        self.out.put(b"\":");
     }
 
     /// Begins a string; returns whether its text is wanted. If not, the caller skips it and calls

@@ -7,8 +7,8 @@ const SELF = { name: 'test', version: '0' };
 const PAGES = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [RESOURCE_MIME_TYPE] } } };
 const CAPABILITIES = { openLinks: {}, serverTools: {}, message: { text: {} } };
 
-/** What the page asked of the client, and the height that it asked for last. */
-globalThis.asked = { messages: [], links: [], height: null };
+/** What the page asked of the client. */
+globalThis.asked = { messages: [], links: [], heights: [] };
 
 /** Connects to the server; `mode` is how the revision of the protocol is negotiated. */
 globalThis.connect = async (mode, capabilities = PAGES) => {
@@ -33,7 +33,13 @@ globalThis.show = async ({ tool, given, mode, sandbox, context }) => {
   bridge.onerror = ({ message }) => globalThis.complain(message);
   bridge.onmessage = async (message) => { globalThis.asked.messages.push(message); return {}; };
   bridge.onopenlink = async ({ url }) => { globalThis.asked.links.push(url); return {}; };
-  bridge.onsizechange = ({ height }) => { globalThis.asked.height = height; frame.style.height = `${height}px`; };
+  bridge.onsizechange = ({ height }) => {
+    const { heights } = globalThis.asked;
+    heights.push(height);
+    frame.style.height = `${height}px`;
+    // As the frame is resized, basic-host reports its dimensions.
+    globalThis.change({ containerDimensions: { maxHeight: 5000, maxWidth: 1000 + heights.length } });
+  };
   bridge.onrequestdisplaymode = async ({ mode: displayMode }) => { globalThis.change({ displayMode }); return { mode: displayMode }; };
   bridge.onsandboxready = () => bridge.sendSandboxResourceReady({ html: text, csp: ui.csp, permissions: ui.permissions });
   bridge.oninitialized = async () => {

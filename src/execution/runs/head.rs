@@ -127,7 +127,7 @@ impl RunHead {
                 "executionStatus" => run.status = cursor.text(STATUS_CHARS)?,
                 "error" => error = read_error::<O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
                 "redactedError" => redacted_error = read_error::<O>(cursor, failure::read_redacted)?,
-                "source" => run.sources = source::read_sources(cursor)?,
+                "source" if observer.wants_sources() => run.sources = source::read_sources(cursor)?,
                 "metadata" => run.children = Metadata::read_object(cursor)?.map(Children::from).unwrap_or_default(),
                 "usedDynamicCredentials" => run.used_dynamic_credentials = cursor.is_true()?,
                 "inputOverride" => run.read_input(cursor, observer)?,

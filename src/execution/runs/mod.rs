@@ -62,6 +62,11 @@ pub(super) trait RunObserver {
     /// The list has ended; `end.item` is the number of its items.
     fn end_list(&mut self, _end: ItemPlace) {}
 
+    /// Whether it still wants to know where the inputs of the next run came from, if they are among its parts.
+    fn wants_sources(&self) -> bool {
+        true
+    }
+
     /// The run has ended.
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError>;
 

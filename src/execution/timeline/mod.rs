@@ -120,6 +120,10 @@ impl RunObserver for Axis<'_> {
         self.executed.end_list(end);
     }
 
+    fn wants_sources(&self) -> bool {
+        self.executed.wants_sources()
+    }
+
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
         self.bars.add_run(&self.name, &run, self.executed.run(), self.executed.is_copied(&run));
         self.executed.end_run(run)

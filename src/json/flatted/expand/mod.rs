@@ -113,9 +113,6 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         self.text.end_element(open.position + 1)?;
         if !open.added.is_empty() {
-            if open.written {
-                pruner.selection().comma();
-            }
             self.insert(pruner, open.added.as_bytes(), Pruner::feed_members)?;
         }
         pruner.selection().close();
@@ -161,11 +158,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         if is_left_out {
             return Ok(());
         }
-        if std::mem::replace(&mut open.written, true) {
-            selection.comma();
-        }
         selection.put_name();
-        selection.colon();
         self.expand(pruner, value, step)
     }
 

@@ -26,6 +26,8 @@ const waiting = new Map();
 let lastId = 0;
 /** What the client said about itself, with later changes merged in. */
 let context = {};
+/** The height that was requested last, pixels; null where the client decides. */
+let height = null;
 /** The addresses before the current one. */
 const past = [];
 let address = '#/';
@@ -179,10 +181,16 @@ function adopt(changes) {
   if (context.theme && context.theme !== before.theme) recolour(context.theme);
   const { top = 0, right = 0, bottom = 0, left = 0 } = context.safeAreaInsets ?? {};
   document.body.style.padding = [top, right, bottom, left].map((pixels) => `${pixels}px`).join(' ');
-  if (context.displayMode !== 'fullscreen' && context.containerDimensions?.height === undefined) {
-    notify('ui/notifications/size-changed', { height: Math.min(HEIGHT, context.containerDimensions?.maxHeight ?? HEIGHT) });
-  }
+  requestHeight();
   dispatchEvent(new Event('contextchange'));
+}
+
+/** Requests a height, but not the same one again: a client that is resizing its frame reports each step, and would begin anew. */
+function requestHeight() {
+  const { height: fixed, maxHeight = HEIGHT } = context.containerDimensions ?? {};
+  const wanted = context.displayMode === 'fullscreen' || fixed !== undefined ? null : Math.min(HEIGHT, maxHeight);
+  if (wanted !== null && wanted !== height) notify('ui/notifications/size-changed', { height: wanted });
+  height = wanted;
 }
 
 /** The client's theme instead of the system's. */
