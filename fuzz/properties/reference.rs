@@ -178,11 +178,12 @@ impl<'a> Reader<'a> {
                 Keep::Except(rules) => find(rules, &name).unwrap_or(Keep::Whole),
                 _ => Keep::Whole,
             };
-            let nameless = matches!(keep, Keep::Members(_)) && matches!(rule, Keep::Skip);
+            let is_omitted = matches!(keep, Keep::Members(_)) && matches!(rule, Keep::Skip);
             self.pass();
             let value = self.value(rule, open);
-            let name: &[u8] = if nameless { &[] } else { written.as_slice() };
-            members.push([b"\"", name, b"\":", value.as_slice()].concat());
+            if !is_omitted {
+                members.push([b"\"", written.as_slice(), b"\":", value.as_slice()].concat());
+            }
         }
         [b"{", members.join(&b","[..]).as_slice(), b"}"].concat()
     }
