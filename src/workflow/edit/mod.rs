@@ -96,6 +96,12 @@ impl Head {
     }
 }
 
+/// The type in the text of a node, and its version.
+fn type_in(node: &Level<'_>) -> (String, f64) {
+    let node_type = node.get("type").and_then(decoded).unwrap_or_default();
+    (node_type, node.get("typeVersion").and_then(decoded).unwrap_or(1.0))
+}
+
 /// Edits a text; returns the result of `edit`, and the new text.
 ///
 /// # Errors
@@ -249,13 +255,6 @@ impl<'t> Editor<'t> {
     /// Edits a member of the workflow that is an object or a list; `None` if it is neither, or missing.
     fn edit_member<T>(&mut self, member: &str, edit: impl FnOnce(&mut Level<'_>) -> T) -> Option<T> {
         self.top.inside(self.top.find(member)?, edit)
-    }
-
-    /// The type of a node, and its version.
-    fn type_of(&self, at: usize) -> Result<(String, f64), Error> {
-        let node = self.node(at)?;
-        let node_type = node.get("type").and_then(decoded).unwrap_or_default();
-        Ok((node_type, node.get("typeVersion").and_then(decoded).unwrap_or(1.0)))
     }
 
     fn push_node(&mut self, node: &Value) {

@@ -1,7 +1,7 @@
 //! Removing a node.
 
 use super::sought::Sought;
-use super::{Changed, Editor};
+use super::{Changed, Editor, type_in};
 use crate::workflow::Error;
 use crate::workflow::connections::{Connection, PortRef};
 use crate::workflow::expression::{Syntax, parameter_texts, scan};
@@ -41,7 +41,8 @@ impl Editor<'_> {
     /// The names of the given nodes that have an expression or code for which `holds` returns true.
     pub(super) fn nodes_with_text(&self, nodes: Vec<usize>, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let has = |at: &usize| {
-            let (Ok(node), Ok((node_type, version))) = (self.node(*at), self.type_of(*at)) else { return false };
+            let Ok(node) = self.node(*at) else { return false };
+            let (node_type, version) = type_in(&node);
             let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
             texts.into_iter().flatten().any(|text| text.syntax.is_some_and(|syntax| holds(&text.text, syntax)))
         };

@@ -8,7 +8,7 @@ use super::add::check_name;
 use super::level::Level;
 use super::sought::{AsciiSet, Sought};
 use super::string::RawString;
-use super::{Changed, Editor};
+use super::{Changed, Editor, type_in};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
 use crate::workflow::expression::{self, Syntax, mentions};
@@ -49,16 +49,17 @@ impl Editor<'_> {
             followed += in_node;
             nodes += usize::from(in_node > 0);
         }
-        // The others are as they were.
-        self.note_mentions(&from, may_name);
+        self.note_mentions(&sought, may_name);
         Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
     }
 
     /// n8n does not update a name in a plain string, or in code that it cannot read; neither does this.
-    fn note_mentions(&mut self, from: &str, nodes: Vec<usize>) {
-        let still = self.nodes_with_text(nodes, |text, syntax| mentions(text, syntax, from) > 0);
+    fn note_mentions(&mut self, from: &Sought<'_>, nodes: Vec<usize>) {
+        // Most held nothing but references, which are updated by now.
+        let nodes = nodes.into_iter().filter(|at| self.may_name(*at, from)).collect();
+        let still = self.nodes_with_text(nodes, |text, syntax| mentions(text, syntax, from.name) > 0);
         if !still.is_empty() {
-            let from = quoted_name(from, CUT_NAME_CHARS);
+            let from = quoted_name(from.name, CUT_NAME_CHARS);
             self.notes.push(format!(
                 "{from} is also written where it may not name the node, and was left there, in: {}.",
                 still.join(", ")
@@ -94,20 +95,22 @@ impl Editor<'_> {
 
     /// The nodes that may hold a name.
     pub(super) fn nodes_that_may_name(&self, name: &Sought<'_>) -> Vec<usize> {
-        let may_name = |at: &usize| {
-            let json = self.nodes.value(*at);
-            name.may_be_in(json, || *self.heads[*at].escaped.get_or_init(|| AsciiSet::escaped_in(json)))
-        };
-        (0..self.heads.len()).filter(may_name).collect()
+        (0..self.heads.len()).filter(|at| self.may_name(*at, name)).collect()
+    }
+
+    fn may_name(&self, at: usize, name: &Sought<'_>) -> bool {
+        let json = self.nodes.value(at);
+        name.may_be_in(json, || *self.heads[at].escaped.get_or_init(|| AsciiSet::escaped_in(json)))
     }
 
     /// Renames in the parameters of a node; returns how many texts changed.
     fn rename_in(&mut self, at: usize, from: &Sought<'_>, to: &str) -> Result<usize, Error> {
         // Anything but an object is left unchanged.
-        if !self.node(at)?.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
+        let node = self.node(at)?;
+        if !node.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
             return Ok(0);
         }
-        let (node_type, version) = self.type_of(at)?;
+        let (node_type, version) = type_in(&node);
         let mut renames = Renames { node_type: &node_type, version, from, to, texts: 0 };
         self.edit_parameters(at, |level| {
             renames.level(level, "", 0);

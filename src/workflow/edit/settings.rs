@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::changed::Held;
-use super::{Changed, Editor, NodeTypes};
+use super::{Changed, Editor, NodeTypes, type_in};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
 use crate::workflow::catalogue::NodeType;
@@ -73,7 +73,7 @@ impl Editor<'_> {
         }
         check_node_settings(settings)?;
         if let Some(version) = settings.get("typeVersion").and_then(Value::as_f64) {
-            check_version(types(&self.type_of(at)?.0), version)?;
+            check_version(types(&type_in(&self.node(at)?).0), version)?;
         }
         let mut changes = Vec::new();
         for (name, value) in settings {
