@@ -13,7 +13,7 @@ pub enum Keep {
     Skip,
     /// The whole value, as text.
     Whole,
-    /// These members of an object; others are renamed to `""` and skipped. A string is kept, because some
+    /// These members of an object; others, and those that are skipped, are omitted. A string is kept, because some
     /// errors in executions are strings.
     Members(&'static [(&'static str, Keep)]),
     /// All members of an object, whole, except that these have rules of their own.
