@@ -395,8 +395,8 @@ impl io::Write for BoundedCopy {
     }
 }
 
-/// A text of which struson gets a little at once: at each string and number it moves what is left in its buffer, which takes
-/// longer than to ask for more.
+/// Hands a text to struson in small pieces. At each string and number, struson moves whatever is left in its buffer to the front:
+/// with a full buffer, that takes longer than reading more often.
 struct InPieces<R>(R);
 
 impl<R> InPieces<R> {

@@ -41,15 +41,13 @@ pub struct Pruner {
     /// `None` if the body is known to be UTF-8.
     utf8: Option<Utf8>,
     scanner: Scanner,
-    /// `None` only while they are in use.
-    masks: Option<Box<Masks>>,
+    /// Empty while they are in use.
+    masks: Masks,
     /// Bytes of the body before the current piece.
     offset: u64,
     state: State,
     expect: Expect,
     brackets: OpenBrackets,
-    /// Whether the body was read before.
-    trusts: bool,
     scalar: Vec<u8>,
     selection: Selection,
     /// How containers in windows are captured: `None` token by token, otherwise raw.
@@ -100,12 +98,11 @@ impl Pruner {
         Self {
             utf8: Some(Utf8::default()),
             scanner: Scanner::new(),
-            masks: None,
+            masks: Masks::checked(),
             offset: 0,
             state: State::Structure,
             expect: Expect::Value,
-            brackets: OpenBrackets::new(false),
-            trusts: false,
+            brackets: OpenBrackets::default(),
             scalar: Vec::new(),
             selection: Selection::new(keep, window),
             raw: None,
@@ -158,7 +155,7 @@ impl Pruner {
     /// body by now, and broken there, that is not noticed.
     #[must_use]
     pub fn trusting_body(self) -> Self {
-        Self { brackets: OpenBrackets::new(true), trusts: true, ..self.trusting_utf8() }
+        Self { masks: Masks::trusted(), ..self.trusting_utf8() }
     }
 
     /// Filters the next bytes of the body; returns what is left of them.
@@ -250,17 +247,12 @@ impl Pruner {
 
     fn walk(&mut self, piece: Piece<'_>) -> Step<()> {
         let bytes = piece.bytes();
-        let mut masks = self.masks.take().unwrap_or_else(|| Box::new(Masks::new()));
-        let control = if self.trusts {
-            masks.scan_trusted(bytes, &mut self.scanner);
-            None
-        } else {
-            masks.scan(bytes, &mut self.scanner);
-            masks.control()
-        };
+        let mut masks = self.masks.take();
+        masks.scan(bytes, &mut self.scanner);
+        let control = masks.control();
         let sound = control.unwrap_or(bytes.len());
         let walked = self.walk_tokens(Piece { end: piece.start + sound, ..piece }, &masks);
-        self.masks = Some(masks);
+        self.masks = masks;
         walked?;
         control.map_or(Ok(()), |at| Err((FaultKind::Control, at)))
     }
@@ -309,9 +301,7 @@ impl Pruner {
                 self.selection.begin_name();
                 self.state = State::Name;
             }
-            (b':', Colon) => {
-                self.expect = Value;
-            }
+            (b':', Colon) => self.expect = Value,
             (b',', CommaOrEnd) => self.comma(),
             (b'-' | b'0'..=b'9' | b'a'..=b'z', Value | ValueOrEnd) => {
                 self.state = State::Scalar;
@@ -343,7 +333,7 @@ impl Pruner {
 
     /// Whether elements are looked at before their end is known.
     fn looks(&self) -> bool {
-        self.trusts && self.raw.as_ref().is_some_and(RawCapture::reads_marks)
+        self.masks.are_trusted() && self.raw.as_ref().is_some_and(RawCapture::reads_marks)
     }
 
     /// The next bytes of a container that is captured raw; returns the index after them.
@@ -372,7 +362,7 @@ impl Pruner {
         let offset = self.offset;
         // The offset of a fault in it.
         self.offset = offset + at as u64 - begun.len() as u64;
-        self.brackets.clear();
+        self.brackets = OpenBrackets::default();
         self.state = State::Structure;
         self.enter(begun[0] == b'{');
         self.offset += 1;

@@ -261,7 +261,7 @@ impl Selection {
         self.end_value();
     }
 
-    /// Separates an element from the one before it. Members are separated as they are written.
+    /// Separates an element from the one before it. A member gets its comma with its [name](Self::put_name).
     #[inline]
     pub(super) fn comma(&mut self) {
         if let Some(Frame { keep, object: false, .. }) = self.frames.last()

@@ -1,6 +1,6 @@
 //! Skips a container by looking only at its brackets.
 //!
-//! Where they are known to match, they are only counted, a block at a time.
+//! In bytes that are trusted they are only counted, a block at a time.
 
 use super::block::{BLOCK, Masks};
 use super::fault::FaultKind;
@@ -10,12 +10,11 @@ use super::fault::FaultKind;
 const CHECKED_DEPTH: u64 = 8 * 1024 * 1024;
 
 /// The open brackets of the container that is being skipped.
+#[derive(Default)]
 pub(super) struct OpenBrackets {
     inner: Inner,
     /// The kinds of the outer levels, 64 per word.
     outer: Vec<u64>,
-    /// Whether their kinds are known to match.
-    is_trusted: bool,
 }
 
 /// The innermost levels; small enough to stay in registers while bytes are skipped.
@@ -27,16 +26,6 @@ struct Inner {
 }
 
 impl OpenBrackets {
-    pub(super) fn new(is_trusted: bool) -> Self {
-        Self { inner: Inner::default(), outer: Vec::new(), is_trusted }
-    }
-
-    /// Forgets them.
-    pub(super) fn clear(&mut self) {
-        self.inner = Inner::default();
-        self.outer.clear();
-    }
-
     /// Enters the container whose opening bracket was just read.
     #[inline]
     pub(super) fn enter(&mut self, object: bool) {
@@ -49,7 +38,7 @@ impl OpenBrackets {
     /// # Errors
     /// At a closing bracket of the wrong kind, with its index.
     pub(super) fn skip(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Result<Option<usize>, (FaultKind, usize)> {
-        if self.is_trusted {
+        if masks.are_trusted() {
             return Ok(masks.end(at, &mut self.inner.depth));
         }
         let mut inner = self.inner;

@@ -20,30 +20,45 @@ pub(in crate::json) struct BlockMasks {
 pub(in crate::json) struct Masks {
     blocks: Vec<BlockMasks>,
     features: Features,
+    /// Whether the bytes are known to be JSON.
+    is_trusted: bool,
 }
 
 impl Masks {
-    pub(in crate::json) fn new() -> Self {
-        Self { blocks: Vec::new(), features: Features::detected() }
+    /// Of bytes that may not be JSON.
+    pub(in crate::json) fn checked() -> Self {
+        Self { blocks: Vec::new(), features: Features::detected(), is_trusted: false }
+    }
+
+    /// Of bytes that are known to be JSON.
+    pub(in crate::json) fn trusted() -> Self {
+        Self { is_trusted: true, ..Self::checked() }
     }
 
     /// Those of a whole text that is trusted.
     pub(in crate::json) fn of(text: &[u8]) -> Self {
-        let mut masks = Self::new();
-        masks.scan_trusted(text, &mut Scanner::new());
+        let mut masks = Self::trusted();
+        masks.scan(text, &mut Scanner::new());
         masks
+    }
+
+    /// Takes the masks, and leaves empty ones of the same kind.
+    pub(in crate::json) fn take(&mut self) -> Self {
+        Self { blocks: std::mem::take(&mut self.blocks), ..*self }
+    }
+
+    pub(in crate::json) fn are_trusted(&self) -> bool {
+        self.is_trusted
     }
 
     /// Scans the next bytes.
     pub(in crate::json) fn scan(&mut self, bytes: &[u8], scanner: &mut Scanner) {
         self.blocks.resize(bytes.len().div_ceil(BLOCK), BlockMasks::default());
-        scanner.scan(bytes, &mut Checked(&mut self.blocks));
-    }
-
-    /// Scans the next bytes, which are known to be JSON.
-    pub(in crate::json) fn scan_trusted(&mut self, bytes: &[u8], scanner: &mut Scanner) {
-        self.blocks.resize(bytes.len().div_ceil(BLOCK), BlockMasks::default());
-        scanner.scan(bytes, &mut Trusted(&mut self.blocks));
+        if self.is_trusted {
+            scanner.scan(bytes, &mut Found::<true>(&mut self.blocks));
+        } else {
+            scanner.scan(bytes, &mut Found::<false>(&mut self.blocks));
+        }
     }
 
     /// The brackets at or after this byte: the number of each block, and its brackets.
@@ -61,9 +76,9 @@ impl Masks {
         self.next(from, |block| block.quotes)
     }
 
-    /// The first control character inside a string.
+    /// The first control character inside a string; trusted bytes have none.
     pub(in crate::json) fn control(&self) -> Option<usize> {
-        self.next(0, |block| block.controls)
+        if self.is_trusted { None } else { self.next(0, |block| block.controls) }
     }
 
     #[inline(always)]
@@ -113,28 +128,11 @@ fn end_in(opening: u64, mut closing: u64, mut depth: u64) -> Option<usize> {
     None
 }
 
-/// What is searched for in bytes that may not be JSON.
-struct Checked<'a>(&'a mut [BlockMasks]);
+/// What is searched for: the kind of brackets in bytes that are `TRUSTED`, control characters in others.
+struct Found<'a, const TRUSTED: bool>(&'a mut [BlockMasks]);
 
-impl Structure for Checked<'_> {
-    const FLAT: bool = false;
-
-    #[inline(always)]
-    fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
-        self.0[at] = BlockMasks {
-            quotes: strings.quotes,
-            brackets: bytes.brackets & !strings.inside,
-            closing: 0,
-            controls: bytes.controls & strings.inside,
-        };
-    }
-}
-
-/// What is searched for in bytes that are known to be JSON.
-struct Trusted<'a>(&'a mut [BlockMasks]);
-
-impl Structure for Trusted<'_> {
-    const FLAT: bool = true;
+impl<const TRUSTED: bool> Structure for Found<'_, TRUSTED> {
+    const FLAT: bool = TRUSTED;
 
     #[inline(always)]
     fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
@@ -142,22 +140,19 @@ impl Structure for Trusted<'_> {
             quotes: strings.quotes,
             brackets: bytes.brackets & !strings.inside,
             closing: bytes.closing & !strings.inside,
-            controls: 0,
+            controls: bytes.controls & strings.inside,
         };
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::random;
     use super::*;
 
     #[test]
     fn all_implementations_find_the_end_of_a_container() {
-        let mut state = 11_u64;
-        let mut random = |end: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % end
-        };
+        let mut random = random(11);
         for _ in 0..2000 {
             let (likely, quiet) = (1 + random(9), 1 + random(20));
             let text: Vec<u8> = (0..random(700))
