@@ -855,9 +855,10 @@ check('the answer has a content security policy without exceptions', '#/', async
 check('every address shows the same after a reload', '#/', async (page) => {
   for (const [name, address] of Object.entries(VIEWS)) {
     await page.goto(PAGE + address);
-    // Content that loads after the first picture has its own tests, and the workflows to choose from are those listed so far.
+    // The cause and what runs now load after the first picture, tell the time, and have their own tests; the workflows to choose from
+    // are those listed so far.
     const said = () => page.evaluate(() => [...document.querySelector('main').children].map((child) => {
-      for (const late of child.querySelectorAll('select[name=workflow], .error-box, .finding-box, .nothing-unusual')) late.replaceChildren();
+      for (const late of child.querySelectorAll('.cause, .now, select[name=workflow]')) late.replaceChildren();
       return child.innerText;
     }).join('\n'));
     // Values follow the comparison.

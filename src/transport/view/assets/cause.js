@@ -19,7 +19,7 @@ export class Cause {
     // A button that looks for more, or what went wrong with that.
     this.offer = h('div', {});
     this.prove = new Prove(overview.id);
-    this.element = h('div', {}, this.#error(), this.#waits(), this.found, this.offer);
+    this.element = h('div', { class: 'cause' }, this.#error(), this.#waits(), this.found, this.offer);
     this.#showFindings({});
   }
 
