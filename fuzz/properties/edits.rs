@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use n8n_lens::workflow::Document;
-use n8n_lens::workflow::edit::{ConnectionRequest, NewNode, Operation, Patch, edited};
+use n8n_lens::workflow::edit::{self, ConnectionRequest, NewNode, Operation, Patch};
+use n8n_lens::workflow::{Document, Error, Written};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -67,18 +67,24 @@ fn smallest(text: &str, mut operations: Vec<Operation>, mut found: String) -> (V
     (operations, found)
 }
 
-/// The text after these operations; `None` if they were refused.
+/// The text after these operations.
+fn edited(text: &str, operations: &[Operation]) -> Result<String, Error> {
+    let before = Written::parse(text.to_owned())?;
+    edit::edited(&before, |editor| editor.apply_all(operations, &|_| None)).map(|(_, after)| after.text)
+}
+
+/// The same; `None` if they were refused.
 fn apply(text: &str, operations: &[Operation]) -> Option<String> {
-    edited(text, |editor| editor.apply_all(operations, &|_| None)).ok().map(|(_, text)| text)
+    edited(text, operations).ok()
 }
 
 /// How our edits differ from those of the reference.
 fn difference(text: &str, operations: &[Operation]) -> Option<String> {
     let mut reference = open(text)?;
     let is_possible = operations.iter().all(|operation| reference.apply(operation).is_some());
-    let ours = edited(text, |editor| editor.apply_all(operations, &|_| None));
-    let ours = match ours {
-        Ok((_, ours)) => ours,
+    let ours = match edited(text, operations) {
+        Ok(ours) => ours,
+        Err(error @ Error::NotJson { .. }) => return Some(format!("The result: {error}")),
         Err(error) if is_possible && !reference.is_unclear => return Some(format!("It is refused: {error}")),
         Err(_) => return None,
     };

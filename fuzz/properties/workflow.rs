@@ -7,7 +7,7 @@ use n8n_lens::json::Extent;
 use n8n_lens::workflow::document;
 use n8n_lens::workflow::edit::{Changed, ConnectionRequest, NewNode, Operation, edited};
 use n8n_lens::workflow::file::Files;
-use n8n_lens::workflow::{Change, Document, Layout, N8N_1, N8N_2};
+use n8n_lens::workflow::{Change, Document, Error, Layout, N8N_1, N8N_2, Written};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -120,10 +120,12 @@ fn assert_edited(document: &Document) {
         return;
     }
     let apply = |text: &str, operations: &[Operation]| {
-        let made = edited(text, |editor| editor.apply_all(operations, &|_| None)).ok()?;
-        let document = Document::parse(made.1.as_bytes()).expect("it is a workflow");
-        assert!(document.check().is_ok(), "{}", made.1);
-        Some((made.0, document))
+        let before = Written::parse(text.to_owned()).expect("it is a workflow");
+        let made = edited(&before, |editor| editor.apply_all(operations, &|_| None));
+        assert!(!matches!(made, Err(Error::NotJson { .. })), "{made:?}");
+        let (changes, after) = made.ok()?;
+        assert!(after.document.check().is_ok(), "{}", after.text);
+        Some((changes, after.document))
     };
     let count = |document: &Document| document.nodes().expect("it has nodes").len();
     let name = || Some("A new one, of all".to_owned());

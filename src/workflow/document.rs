@@ -11,9 +11,11 @@
 //! # Ok::<(), n8n_lens::workflow::Error>(())
 //! ```
 
+use std::borrow::Borrow;
+
 use indexmap::IndexMap;
-use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
@@ -28,6 +30,9 @@ const NODES: &str = "a list of objects";
 
 /// An object whose values are not parsed.
 pub type Members = IndexMap<String, Box<RawValue>>;
+
+/// The same, in the text that they are read from.
+pub(super) type BorrowedMembers<'t> = IndexMap<String, &'t RawValue>;
 
 /// A workflow as n8n's API and its editor write it.
 #[derive(Clone, Debug, Serialize)]
@@ -181,6 +186,14 @@ impl Document {
         read(self.member("nodes")?, "nodes", NODES)
     }
 
+    /// The nodes, in the text of this document.
+    ///
+    /// # Errors
+    /// As [`nodes`](Self::nodes).
+    pub(super) fn borrowed_nodes(&self) -> Result<Vec<BorrowedMembers<'_>>, Error> {
+        read(self.member("nodes")?, "nodes", NODES)
+    }
+
     /// The connections, as the type that the caller wants.
     ///
     /// # Errors
@@ -236,9 +249,9 @@ impl Document {
 }
 
 /// Whether two objects have the same members in the same order, written in the same way.
-pub(super) fn same_members(one: &Members, other: &Members) -> bool {
+pub(super) fn same_members(one: &Members, other: &IndexMap<String, impl Borrow<RawValue>>) -> bool {
     let mut pairs = one.iter().zip(other);
-    one.len() == other.len() && pairs.all(|(one, other)| one.0 == other.0 && one.1.get() == other.1.get())
+    one.len() == other.len() && pairs.all(|(one, other)| one.0 == other.0 && one.1.get() == other.1.borrow().get())
 }
 
 /// A string member of a node.
@@ -254,7 +267,7 @@ fn missing(what: &str) -> Error {
     Error::NotWorkflow(format!("{what} is missing"))
 }
 
-fn read<T: DeserializeOwned>(value: &RawValue, what: &str, is: &str) -> Result<T, Error> {
+fn read<'t, T: Deserialize<'t>>(value: &'t RawValue, what: &str, is: &str) -> Result<T, Error> {
     serde_json::from_str(value.get()).map_err(|_| Error::NotWorkflow(format!("{what} must be {is}")))
 }
 

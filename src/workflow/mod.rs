@@ -28,13 +28,15 @@ mod store;
 pub mod trigger;
 mod undo;
 pub mod used_types;
+mod written;
 
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;
 pub use layout::Layout;
 pub use published::PublishedVersion;
-pub use store::{EditedFile, FileEdit, TextEdit, WriteMode};
+pub use store::{EditedFile, FileEdit, WriteMode};
 pub use undo::version_of;
+pub use written::{WorkflowEdit, Written};
 
 /// Why a text is not a workflow, or an edit is not possible, in words for the agent.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::connections::{Connection, Connections};
-use super::document::{Members, same_members};
+use super::document::{BorrowedMembers, Members, same_members};
 use super::expression::{ParameterText, texts_of};
 use super::{Document, Error};
 use crate::json::well_formed;
@@ -82,7 +82,7 @@ pub(super) fn connections(document: &Document) -> Result<Vec<Connection>, Error>
 
 impl ParsedNode {
     /// Whether it was read from these members.
-    pub(super) fn has_members(&self, members: &Members) -> bool {
+    pub(super) fn has_members(&self, members: &BorrowedMembers<'_>) -> bool {
         same_members(&self.members, members)
     }
 

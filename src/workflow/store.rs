@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::directory::Directory;
 use super::document::Document;
 use super::file::{Error, Files, read};
 use super::layout::Layout;
 use super::undo::{self, version_of};
+use super::written::{WorkflowEdit, Written};
 use crate::file_lock::FileLock;
 use crate::json::shorten;
 
@@ -64,31 +66,26 @@ pub struct EditedFile<T> {
     /// What the edit returned.
     pub value: T,
     /// The workflow before.
-    pub before: Document,
+    pub before: Arc<Document>,
     /// The workflow now.
-    pub after: Document,
+    pub after: Arc<Document>,
     /// The [versions](super::version_of) of the file before and now.
     pub versions: [String; 2],
     /// Whether the text before is kept.
     pub is_kept: bool,
 }
 
-/// Derives a new text from a workflow's text, or refuses.
-pub trait TextEdit<T>: FnOnce(&str) -> Result<(T, String), super::Error> {}
-
-impl<T, F: FnOnce(&str) -> Result<(T, String), super::Error>> TextEdit<T> for F {}
-
 /// The most characters of a version in an error.
 const VERSION_CHARS: usize = 100;
 
 impl Files {
-    /// Edits a file: reads it, lets `edit` derive a new text, keeps the old text, and replaces the file.
+    /// Edits a file: reads it, lets `edit` derive a new one, keeps the old text, and replaces the file.
     ///
     /// # Errors
     /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, [`Error::Changed`] if it has
     /// another version than expected, and [`Error::Edit`] if `edit` fails. The file is unchanged then.
-    pub fn edit<T>(&self, path: &str, request: &FileEdit, edit: impl TextEdit<T>) -> Result<EditedFile<T>, Error> {
-        self.rewrite(path, request, |_, text| edit(text).map_err(Error::Edit))
+    pub fn edit<T>(&self, path: &str, request: &FileEdit, edit: impl WorkflowEdit<T>) -> Result<EditedFile<T>, Error> {
+        self.rewrite(path, request, |_, before| edit(before).map_err(Error::Edit))
     }
 
     /// Returns a file to an earlier text.
@@ -99,7 +96,7 @@ impl Files {
         self.rewrite(path, request, |directory, _| {
             let found = undo::find(directory, version).map_err(|error| unwritable(path, error))?;
             let text = found.ok_or_else(|| Error::NoVersion(shorten(version, VERSION_CHARS)))?;
-            Ok(((), workflow(text, path)?.0))
+            Ok(((), workflow(text, path)?))
         })
     }
 
@@ -108,23 +105,23 @@ impl Files {
         &self,
         path: &str,
         request: &FileEdit,
-        rewrite: impl FnOnce(&Directory, &str) -> Result<(T, String), Error>,
+        rewrite: impl FnOnce(&Directory, &Written) -> Result<(T, Written), Error>,
     ) -> Result<EditedFile<T>, Error> {
         let file = self.resolve(path)?;
         let (directory, name) = self.open_parent(&file, path)?;
         let _lock = lock(&directory, path)?;
-        let (text, before) = workflow(read(&directory, name, path)?, path)?;
-        let version = version_of(text.as_bytes());
+        let before = workflow(read(&directory, name, path)?, path)?;
+        let version = version_of(before.text.as_bytes());
         check_version(path, &version, request.expected.as_deref())?;
-        let (value, new) = rewrite(&directory, &text)?;
-        let after = Document::parse(new.as_bytes()).map_err(Error::Edit)?;
+        let (value, after) = rewrite(&directory, &before)?;
         let mut is_kept = true;
-        if request.writes && text != new {
+        if request.writes && before.text != after.text {
             let unwritable = |error| unwritable(path, error);
-            is_kept = undo::keep(&directory, &version, text.as_bytes()).map_err(unwritable)?;
-            replace(&directory, name, &new).map_err(unwritable)?;
+            is_kept = undo::keep(&directory, &version, before.text.as_bytes()).map_err(unwritable)?;
+            replace(&directory, name, &after.text).map_err(unwritable)?;
         }
-        Ok(EditedFile { value, before, after, versions: [version, version_of(new.as_bytes())], is_kept })
+        let versions = [version, version_of(after.text.as_bytes())];
+        Ok(EditedFile { value, before: before.document, after: after.document, versions, is_kept })
     }
 
     /// Writes a document to a file, and returns the file's full path. A file that is not a workflow is never replaced.
@@ -156,13 +153,13 @@ impl Files {
     }
 }
 
-/// The text of a workflow, and the workflow.
-fn workflow(text: Vec<u8>, path: &str) -> Result<(String, Document), Error> {
+/// The workflow in the text of a file.
+fn workflow(text: Vec<u8>, path: &str) -> Result<Written, Error> {
     let unusable = |error| Error::Unusable(path.to_owned(), error);
     let document = Document::parse(&text).map_err(unusable)?;
     let text =
         String::from_utf8(text).map_err(|_| unusable(super::Error::NotWorkflow("it is not UTF-8".to_owned())))?;
-    Ok((text, document))
+    Ok(Written { document: Arc::new(document), text })
 }
 
 fn check_version(path: &str, version: &str, expected: Option<&str>) -> Result<(), Error> {

@@ -139,3 +139,8 @@ inside('the client\'s language and its numbers', { tool: 'get_execution', given:
 inside('an execution that is not there: what the tool said, in people\'s words', { tool: 'get_execution', given: { id: '9' }, first: '.notice.failed' }, async (frame) => {
   assert.match(await frame.locator('.notice.failed').innerText(), /9/);
 });
+
+inside('a call that names no execution: its error, and no list', { tool: 'get_execution', given: {}, first: '.notice.failed' }, async (frame, host) => {
+  assert.match(await frame.locator('.notice.failed').innerText(), /\bid\b/);
+  assert.deepEqual([await frame.locator('.list').count(), host.calls], [0, []]);
+});

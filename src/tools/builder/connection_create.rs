@@ -10,6 +10,7 @@ use crate::n8n::Progress;
 use crate::toolkit::{Effect, Flag, Text, Word, arguments};
 use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::Written;
 use crate::workflow::connections::PortRef;
 use crate::workflow::edit::resolve::{Resolved, resolve};
 use crate::workflow::edit::{ConnectionRequest, Operation, edited};
@@ -59,9 +60,9 @@ impl ToolCall for ConnectionCreate {
         let catalogue = context.catalogue.catalogue()?;
         let word = |word: Option<String>| word.unwrap_or_else(|| "main".to_owned());
         let (output, input) = (word(self.source_output), word(self.target_input));
-        let edit = move |text: &str| {
+        let edit = move |before: &Written| {
             let types = |name: &str| catalogue.as_ref()?.find(name);
-            edited(text, |editor| {
+            edited(before, |editor| {
                 let ends = [editor.find_by_id(&self.source_node_id)?, editor.find_by_id(&self.target_node_id)?];
                 let resolved = resolve(editor, ends, [&output, &input], &types)?;
                 editor.apply(&Operation::AddConnection(ConnectionRequest::from(&resolved.connection)), &types)?;
@@ -79,7 +80,7 @@ impl ToolCall for ConnectionCreate {
             target_input: shown(&connection.input),
         };
         let answer = Answer { success: true, connection };
-        Ok(with_workflow(&answer, note.as_deref(), &location.shown(edited.after)))
+        Ok(with_workflow(&answer, note.as_deref(), &location.shown(Arc::unwrap_or_clone(edited.after))))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::n8n::Progress;
 use crate::toolkit::{Effect, Flag, Object, Text, arguments};
 use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::Written;
 use crate::workflow::edit::{Changed, NewNode, Operation, edited};
 
 /// The tool.
@@ -52,13 +53,14 @@ impl ToolCall for NodeAdd {
         let catalogue = context.catalogue.catalogue()?;
         let node = NewNode { node_type, name: self.name, position, parameters, ..NewNode::default() };
         let operation = Operation::AddNode { node, after: None, source_output: None };
-        let edit =
-            move |text: &str| edited(text, |editor| editor.apply(&operation, &|name| catalogue.as_ref()?.find(name)));
+        let edit = move |before: &Written| {
+            edited(before, |editor| editor.apply(&operation, &|name| catalogue.as_ref()?.find(name)))
+        };
         let request = EditRequest { publish: self.publish, ..EditRequest::default() };
         let edited = location.edit(&context, &request, &progress, edit).await?;
         let node_id = edited.value.iter().find_map(Changed::added_id).unwrap_or_default().to_owned();
         let answer = Answer { success: true, node_id };
-        Ok(with_workflow(&answer, edited.note().as_deref(), &location.shown(edited.after)))
+        Ok(with_workflow(&answer, edited.note().as_deref(), &location.shown(Arc::unwrap_or_clone(edited.after))))
     }
 }
 

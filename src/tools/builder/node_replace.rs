@@ -10,6 +10,7 @@ use crate::n8n::Progress;
 use crate::toolkit::{Amount, Effect, Flag, Object, Text, arguments};
 use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::Written;
 use crate::workflow::edit::{Replaced, Replacement, edited};
 
 /// The tool.
@@ -63,9 +64,9 @@ impl ToolCall for NodeReplace {
         let node_type = context.catalogue.node_type(&self.new_node_type)?;
         let catalogue = context.catalogue.catalogue()?;
         let replacement = Replacement { node_type, version: self.type_version, parameters };
-        let edit = move |text: &str| {
+        let edit = move |before: &Written| {
             let types = |name: &str| catalogue.as_ref()?.find(name);
-            edited(text, |editor| editor.replace(&self.target_node_id, &replacement, &types))
+            edited(before, |editor| editor.replace(&self.target_node_id, &replacement, &types))
         };
         let request = EditRequest { publish: self.publish, ..EditRequest::default() };
         let edited = location.edit(&context, &request, &progress, edit).await?;
@@ -73,6 +74,6 @@ impl ToolCall for NodeReplace {
         let Replaced { id, maintained, removed } = edited.value;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
         let answer = Answer { success: true, node_id: id, compatibility_report };
-        Ok(with_workflow(&answer, note.as_deref(), &location.shown(edited.after)))
+        Ok(with_workflow(&answer, note.as_deref(), &location.shown(Arc::unwrap_or_clone(edited.after))))
     }
 }

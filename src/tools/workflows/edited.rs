@@ -1,5 +1,7 @@
 //! The request for an edit of a workflow, and its result.
 
+use std::sync::Arc;
+
 use super::Outcome;
 use crate::tools::Error;
 use crate::workflow::Document;
@@ -21,8 +23,8 @@ pub(in crate::tools) struct EditRequest {
 pub(in crate::tools) struct Edited<T> {
     /// What the edit returned.
     pub value: T,
-    pub before: Document,
-    pub after: Document,
+    pub before: Arc<Document>,
+    pub after: Arc<Document>,
     /// The version before, and the version now.
     pub versions: [Option<String>; 2],
     /// In n8n: what the change did to production.

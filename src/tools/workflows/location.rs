@@ -1,6 +1,7 @@
 //! Where a workflow is: a file, n8n, or the memory of this process.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::Map;
 
@@ -13,7 +14,7 @@ use crate::json::{CUT_NAME_CHARS, quoted_name, shorten};
 use crate::n8n::{self, Progress};
 use crate::tools::{Context, Error};
 use crate::workflow::document::{Members, text};
-use crate::workflow::{Document, EditedFile, FileEdit, TextEdit, file};
+use crate::workflow::{Document, EditedFile, FileEdit, WorkflowEdit, Written, file};
 
 /// The members that an edit sends to n8n; n8n keeps its own values of the rest.
 const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
@@ -93,7 +94,7 @@ impl WorkflowLocation {
         context: &Context,
         request: &EditRequest,
         progress: &Progress,
-        edit: impl TextEdit<T> + Send + 'static,
+        edit: impl WorkflowEdit<T> + Send + 'static,
     ) -> Result<Edited<T>, Error> {
         match self {
             Self::Memory(id) => context.memory.edit(id, request, edit),
@@ -134,10 +135,10 @@ impl WorkflowLocation {
                 let _lock = context.n8n()?.lock_workflow(id).await?;
                 let earlier = context.n8n()?.workflow_version_text(id, version, progress).await?;
                 let earlier = parse(id, &earlier)?;
-                let edit = move |text: &str| {
-                    let mut document = Document::parse(text.as_bytes())?;
+                let edit = move |before: &Written| {
+                    let mut document = Document::clone(&before.document);
                     document.take_nodes_of(&earlier);
-                    Ok(((), document.text()))
+                    Ok(((), document.into()))
                 };
                 edit_in_n8n(id, context, request, progress, edit).await
             }
@@ -162,15 +163,16 @@ async fn edit_in_n8n<T>(
     context: &Context,
     request: &EditRequest,
     progress: &Progress,
-    edit: impl TextEdit<T>,
+    edit: impl WorkflowEdit<T>,
 ) -> Result<Edited<T>, Error> {
     let text = context.n8n()?.workflow_text(id, request.with_pinned, progress).await?;
     let before = parse(id, &text)?;
     check_version(request, before.version(), before.updated_at())?;
     let text = String::from_utf8(text)
         .map_err(|_| Error::FailedPrecondition(format!("n8n's workflow '{id}' is not UTF-8.")))?;
-    let (value, after) = edit(&text).map_err(|error| refused(&error))?;
-    let after = parse(id, after.as_bytes())?;
+    let before = Written { document: Arc::new(before), text };
+    let (value, Written { document: after, .. }) = edit(&before).map_err(|error| refused(&error))?;
+    let before = before.document;
     let previous = before.version();
     let changes_nothing = after == before && request.publish != Some(true);
     if !request.writes || changes_nothing {
@@ -178,7 +180,7 @@ async fn edit_in_n8n<T>(
         return Ok(Edited { value, before, after, versions, outcome: None, left_out: Vec::new(), is_kept: true });
     }
     let publishing = Publishing { before: before.published(), wanted: request.publish };
-    let mut sent = after.clone();
+    let mut sent = Document::clone(&after);
     let changed: Vec<_> = EDITED_RARELY.into_iter().filter(|member| !after.has_same(&before, member)).collect();
     sent.keep_only(&[EDITED.as_slice(), &changed].concat());
     let (target, given) = (Target::Existing { id, publishing }, Map::new());

@@ -9,7 +9,7 @@ use super::refusal::refused;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;
 use crate::workflow::file::FILE_BYTES;
-use crate::workflow::{Document, TextEdit, version_of};
+use crate::workflow::{Document, WorkflowEdit, Written, version_of};
 
 /// How many workflows are held; a new one displaces the oldest.
 const MAX_HELD: usize = 100;
@@ -63,20 +63,19 @@ impl MemoryStore {
         &self,
         id: &str,
         request: &EditRequest,
-        edit: impl TextEdit<T>,
+        edit: impl WorkflowEdit<T>,
     ) -> Result<Edited<T>, Error> {
         let mut held = self.lock();
         let current = held.get_mut(id).ok_or_else(|| not_held(id))?;
-        let text = current.text();
-        let version = version_of(text.as_bytes());
+        let before = Written::from(current.clone());
+        let version = version_of(before.text.as_bytes());
         check_version(request, Some(version.clone()), None)?;
-        let (value, after) = edit(&text).map_err(|error| refused(&error))?;
-        let versions = [version, version_of(after.as_bytes())].map(Some);
-        let after = Document::parse(after.as_bytes()).map_err(|error| refused(&error))?;
+        let (value, after) = edit(&before).map_err(|error| refused(&error))?;
+        let versions = [version, version_of(after.text.as_bytes())].map(Some);
+        let (before, after) = (before.document, after.document);
         check_size(&after)?;
-        let before = current.clone();
         if request.writes {
-            *current = after.clone();
+            current.clone_from(&after);
             make_room(&mut held, id);
         }
         Ok(Edited { value, before, after, versions, outcome: None, left_out: Vec::new(), is_kept: false })
@@ -133,7 +132,9 @@ mod tests {
         let held = |id: &String| store.get(id).is_ok();
         assert_eq!(ids.iter().map(held).collect::<Vec<_>>(), [vec![false; 2], vec![true; 6]].concat());
         // A growing workflow displaces the oldest of the others.
-        store.edit(&ids[2], &EditRequest::default(), |_: &str| Ok(((), document(LARGE + (20 << 20)).text()))).unwrap();
+        store
+            .edit(&ids[2], &EditRequest::default(), |_: &Written| Ok(((), document(LARGE + (20 << 20)).into())))
+            .unwrap();
         assert!(held(&ids[2]) && !held(&ids[3]) && held(&ids[4]));
     }
 
@@ -142,7 +143,7 @@ mod tests {
         let store = MemoryStore::default();
         assert!(matches!(store.insert(document(MAX_WORKFLOW_BYTES)), Err(Error::Argument(_))));
         let id = store.insert(document(1)).unwrap();
-        let grow = |_: &str| Ok(((), document(MAX_WORKFLOW_BYTES).text()));
+        let grow = |_: &Written| Ok(((), document(MAX_WORKFLOW_BYTES).into()));
         assert!(matches!(store.edit(&id, &EditRequest::default(), grow), Err(Error::Argument(_))));
         assert!(store.get(&id).unwrap().bytes() < 100);
     }

@@ -55,6 +55,7 @@ use super::connections::Connections;
 use super::document::Members;
 use super::layout::Layout;
 use super::parsed::NOTE;
+use super::written::Written;
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 
 /// Looks a type up in the catalogue.
@@ -102,15 +103,18 @@ fn type_in(node: &Level<'_>) -> (String, f64) {
     (node_type, node.get("typeVersion").and_then(decoded).unwrap_or(1.0))
 }
 
-/// Edits a text; returns the result of `edit`, and the new text.
+/// Edits a workflow; returns the result of `edit`, and the new workflow.
 ///
 /// # Errors
 /// As [`Editor::open`], `edit` and [`Editor::finish`].
-pub fn edited<T>(text: &str, edit: impl FnOnce(&mut Editor<'_>) -> Result<T, Error>) -> Result<(T, String), Error> {
-    let layout = Layout::of(text.as_bytes());
-    let mut editor = Editor::open(text, &layout)?;
+pub fn edited<T>(
+    before: &Written,
+    edit: impl FnOnce(&mut Editor<'_>) -> Result<T, Error>,
+) -> Result<(T, Written), Error> {
+    let layout = Layout::of(before.text.as_bytes());
+    let mut editor = Editor::open(&before.text, &layout)?;
     let value = edit(&mut editor)?;
-    Ok((value, editor.finish()?))
+    Ok((value, Written::parse(editor.finish()?)?))
 }
 
 impl<'t> Editor<'t> {

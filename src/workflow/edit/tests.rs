@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Operation, edited};
+use super::{Operation, Written, edited};
 use crate::workflow::expression::{Syntax, mentions};
 
 /// The text after these operations.
 fn after(text: &str, operations: Value) -> Result<String, String> {
     let operations: Vec<Operation> = serde_json::from_value(operations).unwrap();
-    edited(text, |editor| editor.apply_all(&operations, &|_| None))
-        .map(|(_, text)| text)
+    edited(&Written::parse(text.to_owned()).unwrap(), |editor| editor.apply_all(&operations, &|_| None))
+        .map(|(_, after)| after.text)
         .map_err(|error| error.to_string())
 }
 
@@ -174,7 +174,7 @@ fn a_name_is_noted_however_it_is_escaped() {
         let text = format!(r#"{{"nodes":[{{"name":{}}},{{"name":"B","parameters":{{"v":{value}}}}}]}}"#, json!(name));
         let operations = json!([{"type": "renameNode", "oldName": name, "newName": "New"}]);
         let operations: Vec<Operation> = serde_json::from_value(operations).unwrap();
-        let edit = edited(&text, |editor| {
+        let edit = edited(&Written::parse(text.clone()).unwrap(), |editor| {
             editor.apply_all(&operations, &|_| None)?;
             Ok(editor.notes().len())
         });

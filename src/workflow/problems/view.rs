@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::super::catalogue::NodeType;
 use super::super::connections::Connection;
-use super::super::document::Members;
+use super::super::document::BorrowedMembers;
 use super::super::parsed::{NOTE, ParsedNode, connections};
 use super::super::trigger::is_trigger;
 use super::super::{Document, Error};
@@ -82,10 +82,11 @@ impl View {
 
 fn nodes(document: &Document, known: &[Rc<ParsedNode>]) -> Result<Vec<Rc<ParsedNode>>, Error> {
     let known: HashMap<_, _> = known.iter().map(|node| (node.raw("name").map(RawValue::get), node)).collect();
-    let node = |members: Members| {
+    let node = |members: BorrowedMembers<'_>| {
         let name = members.get("name").map(|name| name.get());
         let same = known.get(&name).filter(|node| node.has_members(&members)).map(|node| Rc::clone(node));
-        same.unwrap_or_else(|| Rc::new(ParsedNode::of(members)))
+        let new = || members.iter().map(|(member, value)| (member.clone(), (*value).to_owned())).collect();
+        same.unwrap_or_else(|| Rc::new(ParsedNode::of(new())))
     };
-    Ok(document.nodes()?.into_iter().map(node).collect())
+    Ok(document.borrowed_nodes()?.into_iter().map(node).collect())
 }

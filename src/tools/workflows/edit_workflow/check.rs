@@ -9,7 +9,7 @@ use crate::workflow::{Document, Error};
 
 /// The check of a workflow that is being edited.
 pub(super) struct Check {
-    after: Sender<String>,
+    after: Sender<Arc<Document>>,
     found: Found,
 }
 
@@ -17,17 +17,15 @@ pub(super) struct Check {
 pub(super) struct Found(Receiver<[Problems; 2]>);
 
 impl Check {
-    /// Begins with the text before. If the edit fails, the thread ends without a result.
-    pub(super) fn begin(before: &str, catalogue: Option<Arc<Catalogue>>) -> Self {
-        let (sender, after) = channel::<String>();
+    /// Begins with the workflow before. If the edit fails, the thread ends without a result.
+    pub(super) fn begin(before: &Arc<Document>, catalogue: Option<Arc<Catalogue>>) -> Self {
+        let (sender, after) = channel();
         let (found, receiver) = channel();
-        let before = before.to_owned();
+        let before = Arc::clone(before);
         std::thread::spawn(move || {
-            let parse = |text: &str| Document::parse(text.as_bytes());
-            let failed = |_| Error::Edit("the edit failed".to_owned());
-            let after = || after.recv().map_err(failed).and_then(|text| parse(&text));
+            let after = || after.recv().map_err(|_| Error::Edit("the edit failed".to_owned()));
             let types = |name: &str| catalogue.as_ref()?.find(name);
-            if let Ok(both) = parse(&before).and_then(|before| problems_of_both(&before, after, types)) {
+            if let Ok(both) = problems_of_both(&before, after, types) {
                 // Nobody waits if the edit could not be written.
                 let _ = found.send(both);
             }
@@ -35,10 +33,10 @@ impl Check {
         Self { after: sender, found: Found(receiver) }
     }
 
-    /// Goes on with the text after.
-    pub(super) fn finish(self, after: &str) -> Found {
+    /// Continues with the workflow after.
+    pub(super) fn finish(self, after: &Arc<Document>) -> Found {
         // Nobody receives it if the workflow before cannot be checked.
-        let _ = self.after.send(after.to_owned());
+        let _ = self.after.send(Arc::clone(after));
         self.found
     }
 }

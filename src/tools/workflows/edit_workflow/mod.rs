@@ -21,6 +21,7 @@ use crate::n8n::Progress;
 use crate::toolkit::answer::{is_zero, success};
 use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::Written;
 use crate::workflow::edit::{Changed, Operation, changes_between, edited};
 use crate::workflow::parsed::Parsed;
 
@@ -122,21 +123,21 @@ impl ToolCall for EditWorkflow {
                 let restored = location.restore(&context, &request, &progress, version_id).await?;
                 blocking(move || {
                     let changes = restored_changes(&restored);
-                    let found = Check::begin(&restored.before.text(), catalogue).finish(&restored.after.text());
+                    let found = Check::begin(&restored.before, catalogue).finish(&restored.after);
                     restored.with(Made { changes, notes: Vec::new(), found })
                 })
                 .await
             }
             _ => {
-                let edit = move |text: &str| {
-                    let check = Check::begin(text, catalogue.clone());
+                let edit = move |before: &Written| {
+                    let check = Check::begin(&before.document, catalogue.clone());
                     let types = |name: &str| catalogue.as_ref()?.find(name);
-                    let ((changes, notes), text) = edited(text, |editor| {
+                    let ((changes, notes), after) = edited(before, |editor| {
                         let changes = editor.apply_all(&operations, &types)?;
                         Ok((changes, editor.notes().to_vec()))
                     })?;
-                    let found = check.finish(&text);
-                    Ok((Made { changes, notes, found }, text))
+                    let found = check.finish(&after.document);
+                    Ok((Made { changes, notes, found }, after))
                 };
                 location.edit(&context, &request, &progress, edit).await?
             }
@@ -148,7 +149,7 @@ impl ToolCall for EditWorkflow {
 
 /// The changes made by returning to another version.
 fn restored_changes(restored: &Edited<()>) -> Vec<Changed> {
-    match [&restored.before, &restored.after].map(Parsed::of) {
+    match [&restored.before, &restored.after].map(|workflow| Parsed::of(workflow)) {
         [Ok(before), Ok(after)] => changes_between(&before, &after),
         // A file may have had any content before.
         _ => Vec::new(),

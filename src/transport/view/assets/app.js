@@ -76,11 +76,13 @@ async function about() {
   return { ...known, locale, reader: reader(), controls };
 }
 
-/** Shows the result that a tool was called for. */
+/** Shows the result that a tool was called for; fails as the call did if it named no execution. */
 function open({ id, with: other, ignoreDataSizeLimit }, result) {
+  const known = /^\d+$/.test(id);
+  if (result.isError && !known) throw new Failure(textOf(result));
   const view = VIEWS[context.toolInfo?.tool?.name] ?? viewOf(result);
   const state = {
-    id: /^\d+$/.test(id) ? String(id) : null,
+    id: known ? String(id) : null,
     view,
     with: other === undefined ? null : String(other),
     large: ignoreDataSizeLimit ? '1' : null,
