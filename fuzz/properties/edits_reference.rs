@@ -165,6 +165,19 @@ fn way(path: &str) -> Option<Way> {
     }
 }
 
+/// Whether no new parameter may have this name, since it looks like a part of a path: `l[0]`, `$`, `#/a`, `.a`.
+fn is_of_another_notation(name: &str) -> bool {
+    let ends = [name.chars().next(), name.chars().next_back()];
+    let is_padded = ends.iter().any(|end| end.is_none_or(char::is_whitespace));
+    let inside = name.strip_suffix(']').map(|name| name.split('[').skip(1).last().unwrap_or_default());
+    let is_index = inside.is_some_and(|text| !text.is_empty() && text.chars().all(|char| char.is_ascii_digit()));
+    let is_quoted = inside.is_some_and(|text| {
+        let quotes = |char: Option<char>| matches!(char, Some('"' | '\''));
+        text.len() > 1 && quotes(text.chars().next()) && quotes(text.chars().next_back())
+    });
+    is_padded || is_index || is_quoted || name.starts_with('.') || ["$", "#"].contains(&name) || name.starts_with("#/")
+}
+
 fn unescaped(step: &str) -> Option<String> {
     let mut parts = step.split('~');
     let mut name = parts.next()?.to_owned();
@@ -306,6 +319,9 @@ impl Reference {
         let node = &mut self.nodes[at];
         let mut place = node.value.entry("parameters").or_insert(Value::Null);
         let (last, before) = way.split_last()?;
+        if way == ["parameters"] && place.get("parameters").is_none() {
+            return None;
+        }
         let mut is_missing = false;
         for step in before {
             // An index or `-` below nothing may mean a list.
@@ -313,6 +329,9 @@ impl Reference {
             place = made(place, |value| !value.is_null(), json!({}));
             self.is_unclear |= step == "-" && place.is_array();
             if let Value::Object(members) = place {
+                if !members.contains_key(step) && is_of_another_notation(step) {
+                    return None;
+                }
                 members.entry(step.clone()).or_insert(Value::Null);
             }
             place = step_into(place, step)?;
@@ -321,6 +340,7 @@ impl Reference {
         place = made(place, |value| !value.is_null(), json!({}));
         self.is_unclear |= is_missing && is_of_list(last);
         match place {
+            Value::Object(members) if !members.contains_key(last) && is_of_another_notation(last) => return None,
             Value::Object(members) => drop(members.insert(last.clone(), value.clone())),
             Value::Array(elements) if last == "-" => elements.push(value.clone()),
             list => *step_into(list, last)? = value.clone(),
@@ -527,7 +547,9 @@ impl Reference {
         self.check_connections();
         self.has_renamed = true;
         if let Some(Value::Object(pinned)) = self.top.get_mut("pinData") {
-            self.is_unclear |= pinned.contains_key(&old) && pinned.contains_key(new);
+            if pinned.contains_key(&old) && pinned.contains_key(new) {
+                return None;
+            }
             if let Some(items) = pinned.shift_remove(&old) {
                 pinned.insert(new.to_owned(), items);
                 self.touched.push(vec!["pinData".to_owned(), old.clone()]);

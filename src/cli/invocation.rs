@@ -157,7 +157,9 @@ fn document(named: &str, short: Option<ShortDocument>) -> Result<Value, Error> {
         file => std::fs::read_to_string(file),
     };
     let text = read.map_err(|error| Error::Input(format!("'{named}' cannot be read: {error}.")))?;
-    serde_json::from_str(&text).map_err(|error| Error::Usage(format!("'{named}' is not JSON: {error}.")))
+    // Some editors on Windows begin a file with a byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
+    serde_json::from_str(text).map_err(|error| Error::Usage(format!("'{named}' is not JSON: {error}.")))
 }
 
 /// The folder of the workflow that a command names, if that is a file, which may be anywhere.

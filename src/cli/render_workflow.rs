@@ -7,7 +7,7 @@ use super::render::{BOLD, DIM, paint};
 use super::terminal::{Styled, plain};
 use crate::units::counted;
 
-/// The changes of an edit, as a diff.
+/// The changes of an edit, as a diff. One that was only tried needs no undo.
 pub(super) fn edit(answer: &Value) -> Styled {
     let (message, data) = (answer["message"].as_str().unwrap_or_default(), &answer["data"]);
     let color = |line: &str| match line.chars().next() {

@@ -12,7 +12,7 @@ const COMPARED_CHARS: usize = 64;
 const NEAR: f64 = 0.5;
 
 /// `Did you mean 'Y'? Nodes: 'A', 'B', …`, the nearest name first; the question is left out if no name is near, and
-/// `There are no nodes.` if `names` is empty.
+/// `There are no nodes` if `names` is empty.
 ///
 /// ```
 /// use n8n_lens::toolkit::nearest;
@@ -28,7 +28,7 @@ pub fn nearest(what: &str, wanted: &str, names: &[String]) -> String {
     names.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let quoted: Vec<_> = names.iter().take(NAMES).map(|(_, name)| quoted_name(name, CUT_NAME_CHARS)).collect();
     let (Some(first), Some((similarity, _))) = (quoted.first(), names.first()) else {
-        return format!("There are no {}.", what.to_lowercase());
+        return format!("There are no {}", what.to_lowercase());
     };
     let question = if *similarity >= NEAR { format!("Did you mean {first}? ") } else { String::new() };
     let more = if names.len() > NAMES { ", …" } else { "" };

@@ -53,7 +53,7 @@ impl std::fmt::Display for Connection {
 impl Connections {
     /// Adds a connection; returns `false` if it existed already.
     pub fn add(&mut self, connection: &Connection) -> bool {
-        if self.iter().any(|known| known == *connection) {
+        if self.has(connection) {
             return false;
         }
         let entry = self.0.entry(connection.source.clone()).or_insert(Value::Null);
@@ -70,6 +70,14 @@ impl Connections {
         kinds.insert(connection.output.kind.clone(), outputs.into());
         *entry = kinds.into();
         true
+    }
+
+    /// Whether this connection exists. Only the targets of its output are compared: there may be many connections.
+    fn has(&self, Connection { source, output, target, input }: &Connection) -> bool {
+        let targets = self.0.get(source).and_then(|kinds| kinds.get(&output.kind)?.get(output.index)?.as_array());
+        targets.into_iter().flatten().any(|other| {
+            other["node"].as_str() == Some(target) && end(output, other) == (input.kind.as_str(), input.index)
+        })
     }
 
     /// Removes the connections for which `keep` returns `false`, and trailing empty outputs that this leaves; returns the
@@ -167,14 +175,19 @@ fn retain_connections(
 }
 
 fn connection(source: &str, output: &PortRef, target: &Value) -> Option<Connection> {
-    let kind = target["type"].as_str().unwrap_or(&output.kind).to_owned();
-    let index = target["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
+    let (kind, index) = end(output, target);
     Some(Connection {
         source: source.to_owned(),
         output: output.clone(),
         target: target["node"].as_str()?.to_owned(),
-        input: PortRef { kind, index },
+        input: PortRef { kind: kind.to_owned(), index },
     })
+}
+
+/// The type and the index of the input that a connection from an output leads to.
+fn end<'t>(output: &'t PortRef, target: &'t Value) -> (&'t str, usize) {
+    let index = target["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
+    (target["type"].as_str().unwrap_or(&output.kind), index)
 }
 
 fn targets_mut(kinds: &mut Value) -> impl Iterator<Item = &mut Value> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,7 +86,7 @@ impl Files {
     /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, [`Error::Changed`] if it has
     /// another version than expected, and [`Error::Edit`] if `edit` fails. The file is unchanged then.
     pub fn edit<T>(&self, path: &str, request: &FileEdit, edit: impl WorkflowEdit<T>) -> Result<EditedFile<T>, Error> {
-        self.rewrite(path, request, |_, before| edit(before).map_err(Error::Edit))
+        self.rewrite(path, request, |_, _, before| edit(before).map_err(Error::Edit))
     }
 
     /// Returns a file to an earlier text.
@@ -93,19 +94,19 @@ impl Files {
     /// # Errors
     /// As [`edit`](Self::edit); [`Error::NoVersion`] if the text is not kept.
     pub fn restore(&self, path: &str, request: &FileEdit, version: &str) -> Result<EditedFile<()>, Error> {
-        self.rewrite(path, request, |directory, _| {
-            let found = undo::find(directory, version).map_err(|error| unwritable(path, error))?;
+        self.rewrite(path, request, |directory, name, _| {
+            let found = undo::find(directory, name, version).map_err(|error| unwritable(path, error))?;
             let text = found.ok_or_else(|| Error::NoVersion(shorten(version, VERSION_CHARS)))?;
             Ok(((), workflow(text, path)?))
         })
     }
 
-    /// Replaces a file with the result of `rewrite`, after keeping its text. `rewrite` also receives the folder.
+    /// Replaces a file with the result of `rewrite`, after keeping its text. `rewrite` also receives the folder, and its name in it.
     fn rewrite<T>(
         &self,
         path: &str,
         request: &FileEdit,
-        rewrite: impl FnOnce(&Directory, &Written) -> Result<(T, Written), Error>,
+        rewrite: impl FnOnce(&Directory, &OsStr, &Written) -> Result<(T, Written), Error>,
     ) -> Result<EditedFile<T>, Error> {
         let file = self.resolve(path)?;
         let (directory, name) = self.open_parent(&file, path)?;
@@ -113,11 +114,11 @@ impl Files {
         let before = workflow(read(&directory, name, path)?, path)?;
         let version = version_of(before.text.as_bytes());
         check_version(path, &version, request.expected.as_deref())?;
-        let (value, after) = rewrite(&directory, &before)?;
+        let (value, after) = rewrite(&directory, name, &before)?;
         let mut is_kept = true;
         if request.writes && before.text != after.text {
             let unwritable = |error| unwritable(path, error);
-            is_kept = undo::keep(&directory, &version, before.text.as_bytes()).map_err(unwritable)?;
+            is_kept = undo::keep(&directory, name, &version, before.text.as_bytes()).map_err(unwritable)?;
             replace(&directory, name, &after.text).map_err(unwritable)?;
         }
         let versions = [version, version_of(after.text.as_bytes())];
@@ -178,15 +179,14 @@ fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
 fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<()> {
     let temporary = format!(".{}.n8n-lens.tmp", name.to_string_lossy());
     let text = if has_mark(directory, name) { Cow::Owned(format!("{MARK}{text}")) } else { Cow::Borrowed(text) };
+    let permissions = directory.permissions(name)?;
+    if permissions.as_ref().is_some_and(Permissions::readonly) {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
     directory.replace(name, text.as_bytes(), &temporary, |temporary| {
         // Created anew, so that it cannot be a link to somewhere else.
         let out = directory.create(temporary)?;
-        if let Some(permissions) = directory.permissions(name)? {
-            if permissions.readonly() {
-                return Err(ErrorKind::PermissionDenied.into());
-            }
-            out.set_permissions(permissions)?;
-        }
+        permissions.map_or(Ok(()), |permissions| out.set_permissions(permissions))?;
         Ok(out)
     })
 }

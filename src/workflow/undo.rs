@@ -1,6 +1,6 @@
 //! The texts of workflow files before they were edited, kept in a hidden folder next to them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Read, Result};
 use std::time::SystemTime;
 
@@ -25,26 +25,32 @@ pub fn version_of(text: &[u8]) -> String {
     digest.as_ref().iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Keeps the text of a version; returns whether it was small enough.
-pub(super) fn keep(directory: &Directory, version: &str, text: &[u8]) -> Result<bool> {
+/// The name under which a version of a file is kept. Other files in its folder have versions of their own.
+fn kept_name(file: &OsStr, version: &str) -> String {
+    format!("{}-{version}", version_of(file.as_encoded_bytes()))
+}
+
+/// Keeps the text of a version of a file; returns whether it was small enough.
+pub(super) fn keep(directory: &Directory, file: &OsStr, version: &str, text: &[u8]) -> Result<bool> {
     if text.len() as u64 > MAX_BYTES {
         return Ok(false);
     }
     let folder = directory.open_or_create_folder(FOLDER)?;
     // A text that is already kept is written again, so that it counts as the newest.
-    folder.replace(version.as_ref(), text, &format!("{version}.tmp"), |temporary| folder.create_private(temporary))?;
+    let name = kept_name(file, version);
+    folder.replace(name.as_ref(), text, &format!("{name}.tmp"), |temporary| folder.create_private(temporary))?;
     make_room(&folder)?;
     Ok(true)
 }
 
-/// The text of a version, if it is still kept.
-pub(super) fn find(directory: &Directory, version: &str) -> Result<Option<Vec<u8>>> {
+/// The text of a version of a file, if it is still kept.
+pub(super) fn find(directory: &Directory, file: &OsStr, version: &str) -> Result<Option<Vec<u8>>> {
     let is_version = version.len() == 2 * VERSION_BYTES && version.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_version {
         return Ok(None);
     }
     let folder = directory.open_or_create_folder(FOLDER)?;
-    match folder.open_file(version.as_ref()) {
+    match folder.open_file(kept_name(file, version).as_ref()) {
         Ok(file) => {
             let mut text = Vec::new();
             file.take(FILE_BYTES).read_to_end(&mut text)?;

@@ -647,7 +647,7 @@ fn outputs_are_found_by_name_without_a_catalogue() {
     let mut unknown = connect("End", "Never");
     unknown["targetNodeId"] = json!("Route");
     let refused = harness.refused("connection_create", unknown);
-    assert!(refused.contains("are not known without the node catalogue: pass main:0, main:1, …"), "{refused}");
+    assert!(refused.contains("is not known without the node catalogue; pass main:0, main:1, …"), "{refused}");
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn what_is_not_possible_changes_nothing_and_says_what_is() {
         ),
         (
             json!({"type": "setNodeSettings", "nodeName": "Get", "settings": {"onError": "explode"}}),
-            "onError must be stopWorkflow, continueRegularOutput, continueErrorOutput",
+            "onError must be one of stopWorkflow, continueRegularOutput, continueErrorOutput",
         ),
         (
             json!({"type": "setNodeSettings", "nodeName": "Get", "settings": {"color": 1}}),
@@ -293,7 +293,8 @@ fn a_file_keeps_every_other_byte_and_its_text_comes_back() {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&undo), mode(&undo.join(&previous))), (0o700, 0o600));
+        let kept = std::fs::read_dir(&undo).unwrap().next().unwrap().unwrap().path();
+        assert_eq!((mode(&undo), mode(&kept)), (0o700, 0o600));
     }
     call(&mut client, "edit_workflow", ask(json!([{"type": "removeNode", "nodeName": "B"}])));
     let restored = call(&mut client, "edit_workflow", ask(json!([{"type": "restoreVersion", "versionId": previous}])));

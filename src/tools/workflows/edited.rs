@@ -58,7 +58,7 @@ impl<T> Edited<T> {
     /// A sentence about keys that were not sent to n8n.
     pub(in crate::tools) fn left_out_note(&self) -> Option<String> {
         let names = (!self.left_out.is_empty()).then(|| self.left_out.join(", "))?;
-        Some(format!("n8n does not accept, and was not sent: {names}."))
+        Some(format!("n8n does not accept these, so they were not sent: {names}."))
     }
 }
 

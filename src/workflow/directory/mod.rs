@@ -29,10 +29,14 @@ impl Directory {
         create: impl FnOnce(&str) -> Result<File>,
     ) -> Result<()> {
         self.remove_if_there(temporary)?;
-        let mut out = create(temporary)?;
-        out.write_all(text)?;
-        out.sync_all()?;
-        self.rename(temporary, name)
+        let write = || {
+            let mut out = create(temporary)?;
+            out.write_all(text)?;
+            out.sync_all()?;
+            self.rename(temporary, name)
+        };
+        // The error is what the caller must know; whether the leftover could be removed is not.
+        write().inspect_err(|_| drop(self.remove(temporary)))
     }
 
     /// Removes a file, which may not exist.

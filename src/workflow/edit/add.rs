@@ -54,6 +54,7 @@ impl Editor<'_> {
         let source = after.map(|(node, output)| self.source(node, output, types)).transpose()?;
         let known = types(&new.node_type);
         let name = self.new_name(new, known)?;
+        self.note_adopted(&name);
         let (x, y) = new.position.unwrap_or_else(|| self.free_position(source.as_ref().map(|(at, _)| *at)));
         if let Some(version) = new.version {
             check_version(known, version)?;
@@ -82,7 +83,7 @@ impl Editor<'_> {
             new.settings.clone().into_iter().filter(|(name, value)| name != "id" && !value.is_null()).collect();
         check_node_settings(&settings)?;
         settings.into_iter().for_each(|(name, value)| node[name] = value);
-        let chosen = new.version.is_none().then(|| format!("{} {}", new.node_type, node["typeVersion"]));
+        let chosen = new.version.is_none().then(|| format!("{}, version {}", new.node_type, node["typeVersion"]));
         self.push_node(&node);
         let (source, targets) = match source {
             Some((at, port)) => self.insert_after(&Output { node: self.name(at), port }, &name, types)?,

@@ -7,6 +7,7 @@ use super::changed::Held;
 use super::parameters::differences;
 use super::settings::NODE_SETTINGS;
 use crate::json::well_formed;
+use crate::workflow::Document;
 use crate::workflow::connections::Connection;
 use crate::workflow::parsed::{Parsed, ParsedNode};
 use crate::workflow::revision::same_node;
@@ -29,6 +30,31 @@ pub fn changes_between(before: &Parsed, after: &Parsed) -> Vec<Changed> {
         }
     }
     changes_of_connections(before, after, &mut changes);
+    changes
+}
+
+/// The changes from one text of a workflow to another in what is neither a node nor a connection: name, description, settings
+/// and pinned data.
+pub fn other_changes_between(before: &Document, after: &Document) -> Vec<Changed> {
+    let text = |document: &Document, member: &str| {
+        document.members().get(member).map(|json| well_formed(json.get().as_bytes()).into_owned())
+    };
+    let mut changes = Vec::new();
+    let mut changed = |path: String, before, after| changes.push(Changed::Value { node: None, path, before, after });
+    for member in ["name", "description"] {
+        let [was, is] = [before, after].map(|document| text(document, member));
+        if was != is {
+            let held = |json: Option<String>| json.map(|json| Held::alone(member, &json));
+            changed(member.to_owned(), held(was), held(is));
+        }
+    }
+    for member in ["settings", "pinData"] {
+        let object = |document| text(document, member).filter(|json| json.starts_with('{')).unwrap_or("{}".to_owned());
+        let [was, is] = [before, after].map(object);
+        differences([&was, &is], "", &mut |path, before, after| {
+            changed(format!("{member}.{}", path.trim_start_matches('/')), before, after);
+        });
+    }
     changes
 }
 
@@ -84,7 +110,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::workflow::Document;
 
     fn parsed(workflow: &Value) -> Parsed {
         Parsed::of(&Document::parse(workflow.to_string().as_bytes()).unwrap()).unwrap()

@@ -17,6 +17,7 @@
 mod add;
 mod between;
 mod changed;
+mod left;
 mod level;
 mod lone_surrogates;
 mod node;
@@ -40,8 +41,9 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 pub use self::add::NewNode;
-pub use self::between::changes_between;
+pub use self::between::{changes_between, other_changes_between};
 pub use self::changed::{Changed, Held};
+use self::left::Left;
 use self::level::{Level, Style};
 use self::lone_surrogates::LoneSurrogates;
 pub use self::operation::{ConnectionRequest, Operation, Patch};
@@ -75,6 +77,8 @@ pub struct Editor<'t> {
     lone_surrogates: LoneSurrogates,
     /// Nodes that were renamed: their connections stay where they are.
     renamed: Vec<(String, String)>,
+    /// Names that no node has any longer.
+    left: Vec<Left>,
     notes: Vec<String>,
 }
 
@@ -139,13 +143,14 @@ impl<'t> Editor<'t> {
             connections: None,
             lone_surrogates: LoneSurrogates::default(),
             renamed: Vec::new(),
+            left: Vec::new(),
             notes: Vec::new(),
         })
     }
 
     /// What the caller of the edits should also know.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.iter().cloned().chain(self.left_names()).collect()
     }
 
     /// The names of all nodes.
@@ -184,13 +189,14 @@ impl<'t> Editor<'t> {
             return Ok(at);
         }
         let named = self.heads.iter().filter(|head| head.name.as_deref() == Some(wanted) && !head.is_note);
-        let ids: Vec<_> = named.map(|head| head.id.as_deref().unwrap_or("none")).collect();
-        Err(Error::Edit(format!(
-            "{} nodes are called {}; name one by its id: {}",
-            ids.len(),
-            quoted_name(wanted, CUT_NAME_CHARS),
-            ids.join(", ")
-        )))
+        let ids: Vec<_> = named.map(|head| head.id.as_deref()).collect();
+        let known: Vec<_> = ids.iter().copied().flatten().collect();
+        let how = match known.as_slice() {
+            [] => "give each an id first, which n8n's editor does when it saves the workflow".to_owned(),
+            known => format!("name one by its id: {}", known.join(", ")),
+        };
+        let wanted = quoted_name(wanted, CUT_NAME_CHARS);
+        Err(Error::Edit(format!("{} nodes are called {wanted}; {how}", ids.len())))
     }
 
     /// Whether another node, not a sticky note, has the name of this one: connections, pinned data and expressions mean that one.

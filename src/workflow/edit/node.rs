@@ -21,9 +21,9 @@ impl Editor<'_> {
             }
             Do::PatchNodeParameter { node_name, path, patches } => self.patch_parameter(node_name, path, patches),
             Do::SetNodeSettings { node_name, settings } => self.set_node_settings(node_name, settings, types),
-            Do::AddNode { after: None, source_output: Some(_), .. } => {
-                Err(Error::Edit("sourceOutput says which output of after it follows; pass after, too".to_owned()))
-            }
+            Do::AddNode { after: None, source_output: Some(_), .. } => Err(Error::Edit(
+                "sourceOutput is an output of the node in 'after', which is missing; pass both".to_owned(),
+            )),
             Do::AddNode { node, after, source_output } => {
                 self.add(node, after.as_deref().map(|after| (after, source_output.as_deref())), types)
             }

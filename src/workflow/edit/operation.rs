@@ -198,7 +198,7 @@ fn main() -> String {
 
 /// An output or an input: a number or a boolean stands for its text.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "an output or an input must be a name or a number")]
+#[serde(untagged, expecting = "an output or an input must be a name or a whole number from 0")]
 enum Word {
     Text(String),
     Index(u64),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::changed::Held;
 use super::level::{Level, Style};
-use super::path::{parse, pointer};
+use super::path::{check_new_name, pointer, steps};
 use super::string::RawString;
 use super::{Changed, Editor, Patch};
 use crate::json::{CUT_NAME_CHARS, quoted_name, shorten};
@@ -24,15 +24,25 @@ impl Editor<'_> {
     }
 
     pub(super) fn remove_parameter(&mut self, node: &str, path: &str) -> Result<Vec<Changed>, Error> {
-        self.change_parameter(node, path, |names, level| {
+        let mut changes = self.change_parameter(node, path, |names, level| {
             at_end(level, names, &mut |level, at, name| match level.is_object() {
                 true => level.remove_member(name),
                 false => level.remove(at),
             })
-        })
+        })?;
+        for change in &mut changes {
+            // In a list, the next element is in its place now.
+            if let Changed::Value { after, .. } = change {
+                *after = None;
+            }
+        }
+        Ok(changes)
     }
 
     pub(super) fn patch_parameter(&mut self, node: &str, path: &str, patches: &[Patch]) -> Result<Vec<Changed>, Error> {
+        if patches.is_empty() {
+            return Err(Error::Edit("there is nothing to change; pass patches".to_owned()));
+        }
         self.change_parameter(node, path, |names, level| {
             at_end(level, names, &mut |level, at, _| {
                 let text = patches.iter().try_fold(level.value(at).to_owned(), |text, patch| patched(&text, patch))?;
@@ -76,7 +86,7 @@ impl Editor<'_> {
         change: impl FnOnce(&[String], &mut Level<'_>) -> Result<(), Error>,
     ) -> Result<Vec<Changed>, Error> {
         let at = self.find_only(node)?;
-        let mut names = parse(path);
+        let mut names = steps(path)?;
         if names.len() > MAX_STEPS {
             return Err(Error::Edit(format!("path has {} steps; pass one of at most {MAX_STEPS}", names.len())));
         }
@@ -86,7 +96,8 @@ impl Editor<'_> {
             if names.len() > 1 && names[0] == "parameters" && level.find("parameters").is_none() {
                 names.remove(0);
             }
-            if names.is_empty() {
+            let is_all = names == ["parameters"] && level.find("parameters").is_none();
+            if names.is_empty() || is_all {
                 return Err(Error::Edit("path names no parameter; pass one such as /url".to_owned()));
             }
             before = held(level, &names, false);
@@ -153,7 +164,10 @@ fn set(level: &mut Level<'_>, names: &[String], value: &Value) -> Result<(), Err
     match position(level, name) {
         Some(at) if rest.is_empty() || level.value(at) == "null" => level.set(at, &nested(rest, value)?),
         Some(at) => level.inside(at, |inner| set(inner, rest, value)).ok_or_else(|| not_a_container(name))??,
-        None if level.is_object() => level.push(Some(name), &nested(rest, value)?),
+        None if level.is_object() => {
+            check_new_name(name)?;
+            level.push(Some(name), &nested(rest, value)?);
+        }
         None if name == "-" => level.push(None, &nested(rest, value)?),
         None => {
             let elements = level.len();
@@ -168,7 +182,7 @@ fn set(level: &mut Level<'_>, names: &[String], value: &Value) -> Result<(), Err
 
 /// The error for a path that continues below a scalar.
 fn not_a_container(name: &str) -> Error {
-    Error::Edit(format!("{} is neither an object nor a list", quoted_name(name, CUT_NAME_CHARS)))
+    Error::Edit(format!("{} is neither an object nor a list; end the path there", quoted_name(name, CUT_NAME_CHARS)))
 }
 
 /// A value wrapped in new objects, or in a new list for `-`.
@@ -181,6 +195,7 @@ fn nested(names: &[String], value: &Value) -> Result<Value, Error> {
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Error::Edit(format!("there is no list with an element {name}; - in its place makes one")));
     }
+    check_new_name(name)?;
     Ok(json!({ name: value }))
 }
 
@@ -288,7 +303,9 @@ fn patched(json: &str, patch: &Patch) -> Result<String, Error> {
             let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let hint =
                 if spaced(&string.text).contains(&spaced(&patch.find)) { ", only with other white space" } else { "" };
-            Err(Error::Edit(format!("{quoted} does not occur in this text{hint}")))
+            Err(Error::Edit(format!(
+                "{quoted} does not occur in this text{hint}; pass a part of it exactly as it is written"
+            )))
         }
         1 => Ok(()),
         _ if patch.replace_all => Ok(()),

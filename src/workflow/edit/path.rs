@@ -1,7 +1,41 @@
 //! Where a parameter is: a JSON Pointer (RFC 6901), which n8n uses, or a path in the notation of answers.
 
+use crate::json::{CUT_NAME_CHARS, quoted_name};
+use crate::workflow::Error;
+
 /// The names and indexes of a path, written as `/rules/values/0` or `rules.values[0]`.
-pub(super) fn parse(path: &str) -> Vec<String> {
+///
+/// # Errors
+/// [`Error::Edit`] if it ends with a dot: what was to follow is missing.
+pub(super) fn steps(path: &str) -> Result<Vec<String>, Error> {
+    if !path.starts_with('/') && path.ends_with('.') {
+        let path = quoted_name(path, CUT_NAME_CHARS);
+        return Err(Error::Edit(format!(
+            "the path {path} ends with a dot; name a parameter after it, or leave it out"
+        )));
+    }
+    Ok(parse(path))
+}
+
+/// Checks the name of a parameter that is to be created: it must not be a path, or a part of one, in yet another notation.
+pub(super) fn check_new_name(name: &str) -> Result<(), Error> {
+    let is_padded = name.is_empty() || name.trim() != name;
+    let is_root = matches!(name, "$" | "#") || name.starts_with("#/") || name.starts_with('.');
+    let inside = name.strip_suffix(']').and_then(|name| Some(name.rsplit_once('[')?.1));
+    let is_quoted = |text: &str| text.len() > 1 && text.starts_with(['\'', '"']) && text.ends_with(['\'', '"']);
+    let is_bracketed = inside
+        .is_some_and(|text| is_quoted(text) || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())));
+    if is_padded || is_root || is_bracketed {
+        let name = quoted_name(name, CUT_NAME_CHARS);
+        return Err(Error::Edit(format!(
+            "there is no parameter {name}, and no node has one of that name; write the path as a JSON Pointer, such as \
+             /rules/values/0/output"
+        )));
+    }
+    Ok(())
+}
+
+fn parse(path: &str) -> Vec<String> {
     match path.strip_prefix('/') {
         Some(pointer) => pointer.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect(),
         None => dotted(path),
@@ -25,12 +59,14 @@ fn dotted(mut rest: &str) -> Vec<String> {
     names
 }
 
-/// `[0]`, `["a.b"]`; also returns the rest.
+/// `[0]`, `["a.b"]`, `['a.b']`; also returns the rest.
 fn bracketed(text: &str) -> Option<(String, &str)> {
     let inside = text.strip_prefix('[')?;
-    if let Some(quoted) = inside.strip_prefix('"') {
-        let end = quoted.find("\"]")?;
-        return Some((quoted[..end].to_owned(), &quoted[end + 2..]));
+    for quote in ['"', '\''] {
+        if let Some(quoted) = inside.strip_prefix(quote) {
+            let end = quoted.find(&format!("{quote}]"))?;
+            return Some((quoted[..end].to_owned(), &quoted[end + 2..]));
+        }
     }
     let end = inside.find(']')?;
     let index = &inside[..end];
@@ -54,6 +90,7 @@ mod tests {
             ("/a.b/c", "[\"a.b\"].c"),
             ("/a~1b~0/-", "a/b~.-"),
             ("/0/1", "[0][1]"),
+            ("/a/b.c", "a['b.c']"),
         ];
         for (one, other) in same {
             assert_eq!(parse(one), parse(other), "{one}");

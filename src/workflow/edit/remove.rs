@@ -1,10 +1,9 @@
 //! Removing a node.
 
-use super::sought::Sought;
-use super::{Changed, Editor, type_in};
+use super::left::Left;
+use super::{Changed, Editor};
 use crate::workflow::Error;
 use crate::workflow::connections::{Connection, PortRef};
-use crate::workflow::expression::{Syntax, parameter_texts, scan};
 
 impl Editor<'_> {
     /// Removes a node and its connections; with `reconnect`, the nodes that fed it then feed the nodes that it fed.
@@ -24,29 +23,8 @@ impl Editor<'_> {
         let mut bridges = if reconnect { bridges(&name, &removed)? } else { Vec::new() };
         let connections = self.connections()?;
         bridges.retain(|bridge| connections.add(bridge));
-        self.note_names(&name);
+        self.left.push(Left::Removed(name.clone()));
         Ok(vec![Changed::Removed { name, bridges }])
-    }
-
-    /// Notes the nodes whose expressions and code refer to a removed node.
-    fn note_names(&mut self, name: &str) {
-        let names =
-            |text: &str, syntax| scan(text, syntax).names.iter().any(|one| one.name == name && !one.is_in_comment);
-        let still = self.nodes_with_text(self.nodes_that_may_name(&Sought::new(name)), names);
-        if !still.is_empty() {
-            self.notes.push(format!("'{name}' is still named in expressions of: {}.", still.join(", ")));
-        }
-    }
-
-    /// The names of the given nodes that have an expression or code for which `holds` returns true.
-    pub(super) fn nodes_with_text(&self, nodes: Vec<usize>, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
-        let has = |at: &usize| {
-            let Ok(node) = self.node(*at) else { return false };
-            let (node_type, version) = type_in(&node);
-            let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
-            texts.into_iter().flatten().any(|text| text.syntax.is_some_and(|syntax| holds(&text.text, syntax)))
-        };
-        nodes.into_iter().filter(has).map(|at| self.name(at)).collect()
     }
 }
 

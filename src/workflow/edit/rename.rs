@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use super::add::check_name;
+use super::left::Left;
 use super::level::Level;
 use super::sought::{AsciiSet, Sought};
 use super::string::RawString;
 use super::{Changed, Editor, type_in};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
-use crate::workflow::expression::{self, Syntax, mentions};
+use crate::workflow::expression::{self, Syntax};
 
 /// Parameters that are nested more deeply are not visited.
 const MAX_DEPTH: usize = 100;
@@ -29,6 +30,7 @@ impl Editor<'_> {
             let name = quoted_name(name, CUT_NAME_CHARS);
             return Err(Error::Edit(format!("there is already a node {name}; pass another name")));
         }
+        self.note_adopted(name);
         let has_namesake = self.has_namesake(at);
         self.set_node_member(at, "name", Some(&json!(name)))?;
         if has_namesake {
@@ -39,7 +41,7 @@ impl Editor<'_> {
             return Ok(vec![Changed::Renamed { from: node.to_owned(), to: name.to_owned(), followed: 0, nodes: 0 }]);
         }
         self.rename_connections(&from, name)?;
-        self.edit_member("pinData", |pinned| pinned.rename_member(&from, name));
+        self.rename_pinned(&from, name)?;
         self.note_static_data(&from);
         let (mut followed, mut nodes) = (0, 0);
         let sought = Sought::new(&from);
@@ -49,22 +51,17 @@ impl Editor<'_> {
             followed += in_node;
             nodes += usize::from(in_node > 0);
         }
-        self.note_mentions(&sought, may_name);
+        self.left.push(Left::Renamed(from.clone()));
         Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
     }
 
-    /// n8n does not update a name in a plain string, or in code that it cannot read; neither does this.
-    fn note_mentions(&mut self, from: &Sought<'_>, nodes: Vec<usize>) {
-        // Most held nothing but references, which are updated by now.
-        let nodes = nodes.into_iter().filter(|at| self.may_name(*at, from)).collect();
-        let still = self.nodes_with_text(nodes, |text, syntax| mentions(text, syntax, from.name) > 0);
-        if !still.is_empty() {
-            let from = quoted_name(from.name, CUT_NAME_CHARS);
-            self.notes.push(format!(
-                "{from} is also written where it may not name the node, and was left there, in: {}.",
-                still.join(", ")
-            ));
+    fn rename_pinned(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        if self.is_pinned(from) && self.is_pinned(to) {
+            let name = quoted_name(to, CUT_NAME_CHARS);
+            return Err(Error::Edit(format!("pinned data of a missing node {name} are left; pass another name")));
         }
+        self.edit_member("pinData", |pinned| pinned.rename_member(from, to));
+        Ok(())
     }
 
     fn rename_connections(&mut self, from: &str, to: &str) -> Result<(), Error> {
@@ -98,7 +95,7 @@ impl Editor<'_> {
         (0..self.heads.len()).filter(|at| self.may_name(*at, name)).collect()
     }
 
-    fn may_name(&self, at: usize, name: &Sought<'_>) -> bool {
+    pub(super) fn may_name(&self, at: usize, name: &Sought<'_>) -> bool {
         let json = self.nodes.value(at);
         name.may_be_in(json, || *self.heads[at].escaped.get_or_init(|| AsciiSet::escaped_in(json)))
     }

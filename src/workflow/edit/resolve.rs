@@ -68,8 +68,17 @@ pub fn resolve(
     Ok(Resolved { connection, source_id: source.id, target_id: target.id })
 }
 
-/// An output of a node, as the caller describes it.
-pub(super) fn output_of(editor: &Editor<'_>, at: usize, word: &str, types: NodeTypes<'_>) -> Result<PortRef, Error> {
+/// An output of a node, as the caller describes it; `main:0` is accepted for a node that is missing.
+pub(super) fn output_of(
+    editor: &Editor<'_>,
+    at: Option<usize>,
+    word: &str,
+    types: NodeTypes<'_>,
+) -> Result<PortRef, Error> {
+    let Some(at) = at else {
+        let missing = || Error::Edit(format!("the node with the output '{word}' is missing; pass main:0, main:1, …"));
+        return plain(word).ok_or_else(missing);
+    };
     let End { name, outputs, .. } = End::new(editor, at, types);
     port("output", word, &name, &outputs)
 }
@@ -191,7 +200,12 @@ fn check(what: &str, port: &PortRef, name: &str, ports: &NodePorts) -> Result<()
 
 fn no_port(what: &str, word: &str, name: &str, ports: &NodePorts) -> Error {
     let hint = match ports {
-        NodePorts::Unknown => format!("its {what}s are not known without the node catalogue: pass main:0, main:1, …"),
+        NodePorts::Unknown => {
+            let name = quoted_name(name, CUT_NAME_CHARS);
+            return Error::Edit(format!(
+                "which {what} of {name} is '{word}' is not known without the node catalogue; pass main:0, main:1, …"
+            ));
+        }
         ports => format!("it has {}", ports.describe()),
     };
     Error::Edit(format!("{} has no {what} '{word}'; {hint}", quoted_name(name, CUT_NAME_CHARS)))

@@ -53,7 +53,7 @@ impl Takes {
             Self::Flag => "true or false".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Text => "a text".to_owned(),
-            Self::Word(words) => words.join(", "),
+            Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Point => "two numbers, [x, y]".to_owned(),
             Self::Object => "an object".to_owned(),
         }

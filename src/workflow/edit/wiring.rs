@@ -1,6 +1,6 @@
 //! Adding and removing connections.
 
-use super::resolve::{Resolved, output_of, resolve};
+use super::resolve::{Resolved, input_of, output_of, resolve};
 use super::{Changed, ConnectionRequest, Editor, NodeTypes};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
@@ -31,13 +31,14 @@ impl Editor<'_> {
         ports: [Option<&str>; 2],
         types: NodeTypes<'_>,
     ) -> Result<Vec<Changed>, Error> {
-        let from = self.find(source)?;
-        let to = target.map(|target| self.find(target)).transpose()?;
+        let (from, source) = self.connected(source)?;
+        let (to, target) = match target.map(|target| self.connected(target)).transpose()? {
+            Some((to, target)) => (to, Some(target)),
+            None => (None, None),
+        };
         let [output, input] = ports;
         let output = output.map(|word| output_of(self, from, word, types)).transpose()?;
-        let input = input.map(|word| super::resolve::input_of(self, to, word, types)).transpose()?;
-        let target = to.map(|to| self.connected_name(to)).transpose()?;
-        let source = self.connected_name(from)?;
+        let input = input.map(|word| input_of(self, to, word, types)).transpose()?;
         let goes = |connection: &Connection| {
             connection.source == source
                 && target.as_ref().is_none_or(|target| connection.target == *target)
@@ -54,6 +55,17 @@ impl Editor<'_> {
         Ok(removed.into_iter().map(Changed::Disconnected).collect())
     }
 
+    /// The index of a node, and the name by which connections know it; without an index if only connections name it.
+    fn connected(&mut self, node: &str) -> Result<(Option<usize>, String), Error> {
+        let found = self.find(node);
+        let is_named = |one: Connection| one.source == node || one.target == node;
+        match found {
+            Ok(at) => Ok((Some(at), self.connected_name(at)?)),
+            Err(_) if self.connections()?.iter().any(is_named) => Ok((None, node.to_owned())),
+            Err(error) => Err(error),
+        }
+    }
+
     /// A node and one of its outputs; by default its first.
     pub(super) fn source(
         &self,
@@ -63,7 +75,7 @@ impl Editor<'_> {
     ) -> Result<(usize, PortRef), Error> {
         let at = self.find(node)?;
         self.connected_name(at)?;
-        Ok((at, output_of(self, at, output.unwrap_or("main"), types)?))
+        Ok((at, output_of(self, Some(at), output.unwrap_or("main"), types)?))
     }
 
     /// Checks that both nodes have the ends of a connection.

@@ -3,11 +3,16 @@
 use super::Problem;
 
 impl Problem {
-    /// Says the same of a node that was renamed, wherever it is named: `$('From')`, `From[main:0] -> Other[main:0]`.
-    pub fn rename(&mut self, from: &str, to: &str) {
+    /// Says the same of its node, if that was renamed.
+    pub fn rename_node(&mut self, from: &str, to: &str) {
         if self.node == from {
             to.clone_into(&mut self.node);
         }
+    }
+
+    /// Says the same of a node that was renamed, wherever it is named: `$('From')`, `From[main:0] -> Other[main:0]`.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        self.rename_node(from, to);
         for text in [&mut self.reference, &mut self.detail].into_iter().flatten() {
             *text = renamed(text, from, to);
         }

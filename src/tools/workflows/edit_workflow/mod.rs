@@ -22,7 +22,7 @@ use crate::toolkit::answer::{is_zero, success};
 use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::Written;
-use crate::workflow::edit::{Changed, Operation, changes_between, edited};
+use crate::workflow::edit::{Changed, Operation, changes_between, edited, other_changes_between};
 use crate::workflow::parsed::Parsed;
 
 /// The tool.
@@ -134,7 +134,7 @@ impl ToolCall for EditWorkflow {
                     let types = |name: &str| catalogue.as_ref()?.find(name);
                     let ((changes, notes), after) = edited(before, |editor| {
                         let changes = editor.apply_all(&operations, &types)?;
-                        Ok((changes, editor.notes().to_vec()))
+                        Ok((changes, editor.notes()))
                     })?;
                     let found = check.finish(&after.document);
                     Ok((Made { changes, notes, found }, after))
@@ -149,11 +149,13 @@ impl ToolCall for EditWorkflow {
 
 /// The changes made by returning to another version.
 fn restored_changes(restored: &Edited<()>) -> Vec<Changed> {
-    match [&restored.before, &restored.after].map(|workflow| Parsed::of(workflow)) {
+    let mut changes = match [&restored.before, &restored.after].map(|workflow| Parsed::of(workflow)) {
         [Ok(before), Ok(after)] => changes_between(&before, &after),
         // A file may have had any content before.
         _ => Vec::new(),
-    }
+    };
+    changes.extend(other_changes_between(&restored.before, &restored.after));
+    changes
 }
 
 /// A setting that is removed keeps its value in n8n, whose API only adds and changes settings.
@@ -186,7 +188,9 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
     if request.writes && !edited.is_kept && matches!(WorkflowLocation::of(id), WorkflowLocation::File(_)) {
         notes.push("The text before was too large to be kept: restoreVersion cannot return to it.".to_owned());
     }
-    let versions = edited.versions.each_ref().map(Option::as_deref);
+    let [before, now] = edited.versions.each_ref().map(Option::as_deref);
+    // What was only tried is still the version that it was.
+    let (previous_version_id, version_id) = if request.writes { (before, now) } else { (None, before) };
     let (active, published) = states(&edited);
     let all = &edited.value.changes;
     let shown: Vec<_> = all.iter().take(MAX_LINES).map(Line::new).collect();
@@ -195,7 +199,6 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
         if all.len() > lines {
             changes.push(format!("… and {} more", all.len() - lines));
         }
-        let [previous_version_id, version_id] = versions;
         let notes = &notes[..shown_notes.min(notes.len())];
         let (new_problems, more) = new_problems.split_at(problems.min(new_problems.len()));
         let data = EditedWorkflow {
@@ -223,7 +226,7 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
 
 fn chosen_version(change: &Changed) -> Option<String> {
     match change {
-        Changed::Added { name, chosen: Some(chosen), .. } => Some(format!("{name} is a {chosen}.")),
+        Changed::Added { name, chosen: Some(chosen), .. } => Some(format!("{name} is of type {chosen}.")),
         _ => None,
     }
 }

@@ -7,17 +7,23 @@ use super::check::Found;
 use crate::workflow::edit::Changed;
 use crate::workflow::problems::{Problem, Rule, Statement, counted};
 
-/// The problems before an edit that were not found again, with their parameters.
-struct Before(HashMap<Statement, Vec<Option<String>>>);
+/// The problems before an edit.
+struct Before {
+    /// Their parameters.
+    parameters: Vec<Option<String>>,
+    /// Those that were not found again, by what they say.
+    known: HashMap<Statement, Vec<usize>>,
+    found: HashSet<usize>,
+}
 
 /// The problems that the edit introduced, clipped, and how many of the others there are.
 pub(super) fn new_and_old(found: &Found, changes: &[Changed]) -> (Vec<Row>, usize) {
-    let [mut before, after] = found.wait().map(|found| found.list);
-    for changed in changes {
-        let Changed::Renamed { from, to, .. } = changed else { continue };
-        before.iter_mut().for_each(|problem| problem.rename(from, to));
-    }
-    let mut known = Before::of(before);
+    let [before, after] = found.wait().map(|found| found.list);
+    let renamed = changes.iter().filter_map(|changed| match changed {
+        Changed::Renamed { from, to, .. } => Some((from.as_str(), to.as_str())),
+        _ => None,
+    });
+    let mut known = Before::of(before, &renamed.collect::<Vec<_>>());
     // One in the same place first, since the elements of a list move.
     let (mut old, elsewhere): (Vec<_>, Vec<_>) =
         after.into_iter().partition(|problem| known.take(problem, |parameter| *parameter == problem.parameter));
@@ -28,20 +34,36 @@ pub(super) fn new_and_old(found: &Found, changes: &[Changed]) -> (Vec<Row>, usiz
 }
 
 impl Before {
-    fn of(problems: Vec<Problem>) -> Self {
-        let mut known: HashMap<_, Vec<_>> = HashMap::new();
+    fn of(problems: Vec<Problem>, renamed: &[(&str, &str)]) -> Self {
+        let (mut parameters, mut known): (_, HashMap<_, Vec<_>>) = (Vec::new(), HashMap::new());
         for problem in problems {
-            known.entry(statement(&problem)).or_default().push(problem.parameter);
+            let mut says = says(&problem, renamed);
+            says.dedup();
+            for statement in says {
+                known.entry(statement).or_default().push(parameters.len());
+            }
+            parameters.push(problem.parameter);
         }
-        Self(known)
+        Self { parameters, known, found: HashSet::new() }
     }
 
     /// Whether it has this problem; it is then found again.
     fn take(&mut self, problem: &Problem, is_it: impl Fn(&Option<String>) -> bool) -> bool {
-        let Some(parameters) = self.0.get_mut(&statement(problem)) else { return false };
-        let found = parameters.iter().position(is_it);
-        found.map(|at| parameters.swap_remove(at)).is_some()
+        let known = self.known.get(&statement(problem)).into_iter().flatten();
+        let mut open = known.filter(|at| !self.found.contains(at) && is_it(&self.parameters[**at]));
+        open.next().copied().is_some_and(|at| self.found.insert(at))
     }
+}
+
+/// What a problem before the edit says after nodes were renamed: a rename follows references, but not every text that holds the
+/// name, such as that of a node whose name is longer.
+fn says(problem: &Problem, renamed: &[(&str, &str)]) -> Vec<Statement> {
+    let (mut followed, mut left) = (problem.clone(), problem.clone());
+    for (from, to) in renamed {
+        followed.rename(from, to);
+        left.rename_node(from, to);
+    }
+    vec![statement(&followed), statement(&left)]
 }
 
 /// What a problem says, without the excerpt of a syntax error: where that ends depends on the length of the names in it.

@@ -8,7 +8,12 @@ use crate::tools::{CatalogueCache, Error};
 use crate::workflow::edit::Operation;
 
 /// The members of operations whose values become part of the workflow.
-const VALUES: [&str; 3] = ["value", "parameters", "node"];
+const VALUES: [&str; 6] = ["value", "parameters", "node", "patches", "settings", "description"];
+
+/// What the members of operations are, whichever operation has them. serde's own message does not name the member.
+const TEXTS: [&str; 9] = ["nodeName", "path", "oldName", "newName", "source", "target", "after", "name", "description"];
+const SWITCHES: [&str; 2] = ["replace", "reconnect"];
+const OBJECTS: [&str; 3] = ["parameters", "settings", "node"];
 
 /// Why a value is refused.
 const CLIPPED: &str = "a value is from a clipped answer and not complete. Change a part of it with patchNodeParameter.";
@@ -41,6 +46,7 @@ pub(super) fn operations(given: Vec<Value>, catalogue: &CatalogueCache) -> Resul
 fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Error> {
     let names = || Operation::NAMES.map(str::to_owned);
     match given["type"].as_str() {
+        None if !given["type"].is_null() => return Err(Error::arguments("its 'type' must be a text.")),
         None => return Err(Error::arguments(format!("its type is missing. {}.", nearest("Types", "", &names())))),
         Some(name) if !Operation::NAMES.contains(&name) => {
             let wanted = quoted_name(name, CUT_NAME_CHARS);
@@ -49,6 +55,7 @@ fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Erro
         }
         Some(_) => {}
     }
+    check_types(&given).map_err(Error::arguments)?;
     let mut operation: Operation =
         serde_json::from_value(given).map_err(|error| Error::arguments(format!("{}.", plain(&error.to_string()))))?;
     if let Operation::AddNode { node, .. } = &mut operation {
@@ -57,12 +64,31 @@ fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Erro
     Ok(operation)
 }
 
-/// serde's message in our words. It does not say where a value is; the only pair of numbers is a position.
-fn plain(error: &str) -> String {
-    if error.contains("tuple of size 2") || error.contains("2 elements in sequence") {
-        return "'position' must be a list of two numbers, such as [240, 300]".to_owned();
+/// Checks that each member has the type that it has in all operations; `null` stands for a member that is left out.
+fn check_types(given: &Value) -> Result<(), String> {
+    let check = |at: &Value, member: &str, is_it: fn(&Value) -> bool, must: &str| match at.get(member) {
+        Some(value) if !value.is_null() && !is_it(value) => Err(format!("'{member}' must be {must}.")),
+        _ => Ok(()),
+    };
+    TEXTS.iter().try_for_each(|member| check(given, member, Value::is_string, "a text"))?;
+    SWITCHES.iter().try_for_each(|member| check(given, member, Value::is_boolean, "true or false"))?;
+    OBJECTS.iter().try_for_each(|member| check(given, member, Value::is_object, "an object"))?;
+    let is_list = |value: &Value| value.as_array().is_some_and(|patches| patches.iter().all(Value::is_object));
+    check(given, "patches", is_list, "a list of objects {find, replace}")?;
+    for patch in given["patches"].as_array().into_iter().flatten() {
+        ["find", "replace"].iter().try_for_each(|member| check(patch, member, Value::is_string, "a text"))?;
+        check(patch, "replaceAll", Value::is_boolean, "true or false")?;
     }
-    let plain = error.replace('`', "'").replace("field", "member");
-    let plain = plain.replace("invalid type: sequence,", "invalid type: list,");
-    plain.replace("invalid type: map,", "invalid type: object,").replace("expected a map", "expected an object")
+    let node = &given["node"];
+    ["name", "type"].iter().try_for_each(|member| check(node, member, Value::is_string, "a text"))?;
+    check(node, "typeVersion", Value::is_number, "a number")?;
+    check(node, "parameters", Value::is_object, "an object")?;
+    let is_point =
+        |value: &Value| value.as_array().is_some_and(|point| point.len() == 2 && point.iter().all(Value::is_number));
+    check(node, "position", is_point, "a list of two numbers, such as [240, 300]")
+}
+
+/// serde's message in our words.
+fn plain(error: &str) -> String {
+    error.replace('`', "'").replace("field", "member")
 }
