@@ -53,9 +53,8 @@ fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
         _ if found.items == 1 => true,
         _ if asked.is_computed => false,
         Of::Input(_) => true,
-        Of::Output { .. } if asked.is_paired => received.is_some_and(|received| received >= found.items),
-        // One item of each run and output.
-        Of::Output { .. } => false,
+        // Otherwise one item of each run and output, or nobody knows which ones the current items came from.
+        Of::Output { .. } => received.is_some_and(|received| received >= found.items),
     }
 }
 

@@ -2,6 +2,7 @@
 //! have.
 
 mod compared;
+mod counts;
 mod findings;
 mod questions;
 mod row;
@@ -114,8 +115,7 @@ impl Grounds {
 
     /// The nodes whose received items are counted: the counts decide which items some references read.
     fn receivers(&self) -> IndexSet<&str> {
-        let paired = self.asked.references.iter().filter(|asked| asked.is_paired);
-        paired.flat_map(|asked| asked.receivers.iter().map(String::as_str)).collect()
+        self.asked.references.iter().filter_map(|asked| asked.receiver.as_deref()).collect()
     }
 
     /// The questions of all references, then those for the numbers of received items.
@@ -305,9 +305,8 @@ impl Report {
         let all = &asked.references;
         let (found, received) = found.split_at(all.len().min(found.len()));
         let receivers = grounds.receivers();
-        let received_by = |node: &String| received.get(receivers.get_index_of(node.as_str())?).map(|found| found.items);
-        // As many as the fewest on the way.
-        let received_by = |asked: &ReferenceQuestion| asked.receivers.iter().filter_map(received_by).min();
+        let received_by = |node: &str| received.get(receivers.get_index_of(node)?).map(|found| found.items);
+        let received_by = |asked: &ReferenceQuestion| received_by(asked.receiver.as_deref()?);
         let looked_up = all.iter().zip(found).filter(|(asked, _)| !is_of_later(asked, runs));
         let of_items = looked_up.filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
         let of_nodes = asked.nodes.iter().filter_map(|asked| not_run(asked, runs));

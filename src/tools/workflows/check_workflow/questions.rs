@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::compared::CheckedNode;
+use super::counts::outputs_at_most_once;
 use super::ways::{Connected, Ways};
 use crate::execution::lookup::{self, Of, Question};
 use crate::workflow::connections::Connection;
@@ -32,16 +33,15 @@ pub(super) struct ReferenceQuestion {
     pub reference: String,
     /// Whether its expression, or the condition that contains it, provides for a missing value.
     pub is_guarded: bool,
-    /// Whether it reads only items that the current ones came from.
-    pub is_paired: bool,
     /// Whether only running the code shows which item it reads.
     pub is_computed: bool,
     /// Whether only the beginning of its path is looked up: the code may have set the rest.
     pub is_set_below: bool,
     /// Whether the node whose items it reads can only run after this one.
     pub is_of_later: bool,
-    /// The names, in the execution, of the nodes that received the current items, or what those came from.
-    pub receivers: Vec<String>,
+    /// The node whose number of received items says whether all items of the other one are read, by its name in the execution;
+    /// `None` if it says nothing.
+    pub receiver: Option<String>,
     pub question: Question,
 }
 
@@ -145,11 +145,10 @@ impl OfText<'_> {
             is_guarded: reference.is_guarded
                 || is_test(parsed, &self.text.pointer)
                 || is_tested_by_a_sibling(parsed, &self.text.pointer, reference),
-            is_paired: which == Which::Item && matches!(of, Of::Output { .. }),
             is_computed: which == Which::Any,
             is_set_below: reference.received < reference.path.len(),
             is_of_later: matches!(&reference.origin, Origin::Node { name, .. } if !self.may_follow(name)),
-            receivers: self.receivers(&reference.origin),
+            receiver: self.counted_receiver(&reference.origin),
             question: Question {
                 node: asking,
                 of,
@@ -202,14 +201,17 @@ impl OfText<'_> {
         }
     }
 
-    /// The nodes that received what the items of a reference became on their way to the current node, and this node.
-    fn receivers(&self, origin: &Origin) -> Vec<String> {
-        let between = match origin {
-            Origin::Node { name, which: Which::Item, .. } if self.node.root.is_none() => (self.ways)().after(name),
-            _ => &[],
-        };
-        let between = between.iter().filter_map(|name| self.by_name.get(name).copied());
-        self.receiver().into_iter().chain(between).filter_map(|node| node.ran_as.clone()).collect()
+    /// This node, if it reads as many items of the other node as it receives: each of its items is evaluated, all came on one way,
+    /// and no node on that way makes several items of one.
+    fn counted_receiver(&self, origin: &Origin) -> Option<String> {
+        let Origin::Node { name, which: Which::Item, .. } = origin else { return None };
+        let parsed = &self.node.node;
+        let is_code_for_all = runs_once(parsed) && self.text.syntax == Some(Syntax::Code);
+        if self.node.root.is_some() || is_code_for_all || is_evaluated_once(self.node, &self.text.pointer) {
+            return None;
+        }
+        let keeps = |name: &&str| self.by_name.get(name).is_some_and(|node| outputs_at_most_once(&node.node));
+        (self.ways)().after(name)?.iter().all(|name| keeps(name)).then(|| self.node.ran_as.clone())?
     }
 
     /// The node whose input `$json` is an item of.

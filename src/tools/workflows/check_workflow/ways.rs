@@ -89,10 +89,10 @@ impl Ways<'_> {
         self.sources.contains_key(source)
     }
 
-    /// The nodes that all items of this node have to pass after they left it, the last one first, as far as is known.
-    pub(super) fn after(&self, source: &str) -> &[&str] {
-        let end = self.chain.iter().position(|node| *node == source).unwrap_or(self.chain.len());
-        &self.chain[..end]
+    /// The nodes that all items of this node pass on their only way from it, the last one first; `None` if there are several ways.
+    pub(super) fn after(&self, source: &str) -> Option<&[&str]> {
+        let end = self.chain.iter().position(|node| *node == source)?;
+        Some(&self.chain[..end])
     }
 }
 
@@ -127,8 +127,8 @@ mod tests {
         assert_eq!((ways("Late").outputs("If"), ways("Late").nearest_outputs("If")), (vec![1], vec![1]));
         assert_eq!((ways("Both").outputs("If"), ways("Both").nearest_outputs("If")), (vec![0, 1], vec![0]));
         assert!(ways("Yes").outputs("No").is_empty() && ways("If").outputs("Yes").is_empty());
-        assert_eq!(ways("Late").after("Read"), ["No", "If"]);
-        assert_eq!(ways("Both").after("Read"), [""; 0], "Both is fed by two nodes");
+        assert_eq!(ways("Late").after("Read"), Some(&["No", "If"][..]));
+        assert_eq!(ways("Both").after("Read"), None, "Both is fed by two nodes");
     }
 
     #[test]
@@ -139,6 +139,7 @@ mod tests {
         assert_eq!(connected.ways("Done").nearest_outputs("Loop"), [0]);
         assert_eq!(connected.ways("Step").outputs("Step"), [0]);
         let circle = connections(&[("A", 0, "B"), ("B", 0, "A")]);
-        assert_eq!(Connected::new(&circle).ways("A").after("none"), ["B", "A"]);
+        assert_eq!(Connected::new(&circle).ways("A").after("B"), Some(&[][..]));
+        assert_eq!(Connected::new(&circle).ways("A").after("none"), None);
     }
 }
