@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::questions::{ReferenceQuestion, RequiredNode};
 use super::row::{First, Row};
-use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, Question, RunsView, is_close, path_text};
+use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, Question, RunsView, Step, is_close, path_text};
 
 /// With fewer items, a path that none of them has may just be rare.
 const FEW_ITEMS: u64 = 5;
@@ -35,13 +35,24 @@ pub(super) fn is_of_later(asked: &ReferenceQuestion, runs: &RunsView) -> bool {
     asked.is_of_later && matches!(of, Of::Output { node: other, .. } if runs.ran_before(node, other))
 }
 
-/// The problem of a reference, if it has one; `all` are the references that were looked up, and `received` how many items
-/// its node received.
+/// The references of a workflow, with what was found of each.
+pub(super) struct Answered<'a> {
+    pub references: &'a [ReferenceQuestion],
+    pub found: &'a [Found],
+}
+
+impl<'a> Answered<'a> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a ReferenceQuestion, &'a Found)> {
+        self.references.iter().zip(self.found)
+    }
+}
+
+/// The problem of a reference, if it has one; `received` is how many items its node received.
 pub(super) fn finding(
     asked: &ReferenceQuestion,
     found: &Found,
     received: Option<u64>,
-    all: &[ReferenceQuestion],
+    all: &Answered<'_>,
 ) -> Option<Row> {
     let is_looked_up = found.outcome == Outcome::LookedUp && found.items > 0;
     (is_looked_up && !is_alternative(asked, found, all)).then(|| looked_up(asked, found, received))?
@@ -58,13 +69,16 @@ fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
     }
 }
 
-/// Whether the expression also reads what was probably meant: `$json.mail ?? $json.Mail`.
-fn is_alternative(asked: &ReferenceQuestion, found: &Found, all: &[ReferenceQuestion]) -> bool {
+/// Whether the expression also reads what was probably meant, or something else with a name like it that exists:
+/// `$json.mail ?? $json.Mail`.
+fn is_alternative(asked: &ReferenceQuestion, found: &Found, all: &Answered<'_>) -> bool {
     let Some(near) = found.near.as_ref().filter(|_| asked.is_guarded) else { return false };
-    let reads = |other: &&ReferenceQuestion| {
+    let is_in_it = |other: &ReferenceQuestion| {
         (&other.node, &other.parameter) == (&asked.node, &asked.parameter) && other.question.of == asked.question.of
     };
-    all.iter().filter(reads).any(|other| other.question.path == *near)
+    let is_meant =
+        |path: &[Step], found: &Found| *path == **near || found.have > 0 && is_close(&asked.question.path, path);
+    all.iter().any(|(other, found)| is_in_it(other) && is_meant(&other.question.path, found))
 }
 
 fn looked_up(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) -> Option<Row> {

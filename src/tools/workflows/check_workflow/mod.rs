@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 use serde::Serialize;
 
 use self::compared::{CheckedNode, Hidden, compared};
-use self::findings::{finding, is_of_later, not_run};
+use self::findings::{Answered, finding, is_of_later, not_run};
 use self::questions::{Questions, ReferenceQuestion, questions};
 pub(super) use self::row::Row;
 use super::change::refused;
@@ -302,13 +302,14 @@ impl Report {
     /// Adds what the items of an execution say.
     fn look_up(&mut self, grounds: &Grounds, found: &[Found], locale: Locale) {
         let Grounds { nodes, asked, runs } = grounds;
-        let all = &asked.references;
-        let (found, received) = found.split_at(all.len().min(found.len()));
+        let references = &asked.references;
+        let (found, received) = found.split_at(references.len().min(found.len()));
+        let all = Answered { references, found };
         let receivers = grounds.receivers();
         let received_by = |node: &str| received.get(receivers.get_index_of(node)?).map(|found| found.items);
         let received_by = |asked: &ReferenceQuestion| received_by(asked.receiver.as_deref()?);
-        let looked_up = all.iter().zip(found).filter(|(asked, _)| !is_of_later(asked, runs));
-        let of_items = looked_up.filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
+        let looked_up = all.iter().filter(|(asked, _)| !is_of_later(asked, runs));
+        let of_items = looked_up.filter_map(|(asked, found)| finding(asked, found, received_by(asked), &all));
         let of_nodes = asked.nodes.iter().filter_map(|asked| not_run(asked, runs));
         for row in of_items.chain(of_nodes) {
             match self.rows.iter_mut().find(|known| known.statement() == row.statement()) {
