@@ -8,6 +8,9 @@ use super::code::Code;
 use super::lexeme::Lexeme;
 use super::token::{Bracket, Kind};
 
+/// How many steps of a path are compared with others of the text. No item is deeper.
+const COMPARED_STEPS: usize = 24;
+
 /// Whether some of the code runs only under a condition.
 pub(super) fn has_branches(code: &Code<'_>) -> bool {
     (0..code.list().len()).any(|index| {
@@ -87,6 +90,24 @@ impl Enclosed {
             Lexeme::Colon => self == Self::JsonObject,
             Lexeme::Comma => self == Self::Assigned,
             _ => false,
+        }
+    }
+}
+
+/// Guards the references to fields for which another piece of code of the text provides, or for what contains them:
+/// `{{ $json.a ? 'A: ' : '' }}{{ $json.a }}`.
+pub(super) fn guard_elsewhere(references: &mut [Reference]) {
+    let field = |reference: &Reference| (reference.origin.clone(), reference.path.clone());
+    let guarded: HashSet<_> = references.iter().filter(|reference| reference.is_guarded).map(field).collect();
+    if guarded.is_empty() {
+        return;
+    }
+    for reference in references {
+        let (origin, mut path) = field(reference);
+        path.truncate(COMPARED_STEPS);
+        while !reference.is_guarded && !path.is_empty() {
+            reference.is_guarded = guarded.contains(&(origin.clone(), path.clone()));
+            path.pop();
         }
     }
 }

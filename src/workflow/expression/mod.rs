@@ -112,8 +112,8 @@ pub struct Reference {
     pub range: Range<usize>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
     /// with null, undefined or an empty string, `in`, an `if` that only tests for a value, a `catch`, or a function for it,
-    /// such as `filter(Boolean)`. An expression is one `{{ }}`, or all of a Code node. Or the value, if it is missing, is
-    /// left out: `{...$json.a}`.
+    /// such as `filter(Boolean)`. An expression is one `{{ }}`, or all of a Code node; another `{{ }}` of the text counts if it
+    /// provides for the same field or for what contains it. Or the value, if it is missing, is left out: `{...$json.a}`.
     pub is_guarded: bool,
     /// Whether nothing is read: a value is assigned to it, or it is deleted.
     pub is_written: bool,
@@ -221,6 +221,9 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         }
         scanned.has_branches |= guard::has_branches(&code);
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));
+    }
+    if scanned.codes > 1 {
+        guard::guard_elsewhere(&mut scanned.references);
     }
     scanned.names.sort_by_key(|name| name.range.start);
     scanned

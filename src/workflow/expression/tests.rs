@@ -227,6 +227,20 @@ fn guards_count_for_one_expression() {
 }
 
 #[test]
+fn a_guard_counts_for_the_same_field_in_the_whole_text() {
+    for (text, expected) in [
+        ("={{ $json.a ? 'A: ' : '' }}{{ $json.a }}", [true, true]),
+        ("={{ $json.a.b }} {{ $json.a ?? '' }}", [true, true]),
+        ("={{ $json.a.b ?? '' }} {{ $json.a }}", [true, false]),
+        ("={{ $json ? 1 : 2 }} {{ $json.a }}", [true, false]),
+        ("={{ $json.a ?? 1 }} {{ $('X').item.json.a }}", [true, false]),
+    ] {
+        let scanned = scan(text, Syntax::Expression);
+        assert_eq!(scanned.references.iter().map(|one| one.is_guarded).collect::<Vec<_>>(), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_may_be_left_out_is_guarded() {
     for (code, expected) in [
         ("({...$json.a, b: $json.b})", [true, false]),
