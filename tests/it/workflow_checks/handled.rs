@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{problems_of, set_to};
+use super::{check, executed, problems_of, set_to, write};
 
 #[test]
 fn what_exists_under_a_name_like_it_is_an_alternative() {
@@ -17,4 +17,18 @@ fn what_exists_under_a_name_like_it_is_an_alternative() {
         let expected: Vec<_> = expected.iter().map(|reference| format!("missingField {reference}")).collect();
         assert_eq!(problems_of(set_to(text), &both, &both), expected, "{text}");
     }
+}
+
+#[test]
+fn a_use_with_a_default_and_one_without_are_two_problems() {
+    let one = json!([{"coupon": "x"}]);
+    let mut asking = set_to("={{ $json.copon }}");
+    asking["parameters"]["other"] = json!("={{ $json.copon ?? '-' }}");
+    asking["parameters"]["third"] = json!("={{ $json.copon }}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "execution.json", executed(asking, &one, &one).to_string().as_bytes());
+    let (answer, _) = check(&["--execution", &file]);
+    let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+    let found: Vec<_> = problems.iter().map(|one| [&one["parameter"], &one["hasDefault"], &one["times"]]).collect();
+    assert_eq!(found, [[&json!("/value"), &json!(null), &json!(2)], [&json!("/other"), &json!(true), &json!(null)]]);
 }

@@ -56,7 +56,7 @@ arguments! {
 }
 
 /// The most problems of an answer.
-const MAX_PROBLEMS: usize = 20;
+pub const MAX_PROBLEMS: usize = 20;
 
 /// The most nodes without an incoming connection that are listed.
 const MAX_UNREACHED: usize = 20;
