@@ -120,6 +120,9 @@ pub struct Reference {
     /// How many steps of the path the item must have. The code may have set what follows: it assigns to a field of that name,
     /// or changes what contains it. None if the variable is not n8n's.
     pub received: usize,
+    /// What should stand before the path, if something is missing there: `json` in `$('X').item.a`, `first().json` in
+    /// `$('X').first.json.a`, `all().length` in `$input.length`. Nothing is there then, and `origin` and `path` are what was meant.
+    pub meant: Option<&'static str>,
 }
 
 /// Where a field is read from.

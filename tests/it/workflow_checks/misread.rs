@@ -29,3 +29,67 @@ fn items_are_all_read_only_if_none_can_have_been_dropped_and_none_doubled() {
     let once = code("return f($('Source').item.json.v)");
     assert_eq!(problems_of(once, &values, &values), [""; 0]);
 }
+
+/// The problems of a node after `Source`, as `reference near`.
+fn near(asking: Value, values: &Value) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "execution.json", executed(asking, values, values).to_string().as_bytes());
+    let (answer, _) = check(&["--execution", &file]);
+    let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let near = |one: &Value| {
+        assert_eq!(
+            (&one["rule"], &one["severity"], &one["have"]),
+            (&json!("missingField"), &json!("error"), &json!(0))
+        );
+        format!("{} {}", text(&one["reference"]), text(&one["near"]))
+    };
+    problems.iter().map(near).collect()
+}
+
+#[test]
+fn a_missing_json_item_or_call_is_named_where_items_have_the_path() {
+    let values = json!([{"status": "a", "body": {"x y": 1}, "tags": []}, {"status": "b"}]);
+    for (reference, meant) in [
+        ("$input.item.status", "json.status"),
+        ("$input.first().status", "json.status"),
+        ("$('Source').item.body['x y']", "json.body[\"x y\"]"),
+        ("$('Source').first().body['x y']", "json.body[\"x y\"]"),
+        ("$node['Source'].status", "json.status"),
+        ("$items('Source')[0].status", "json.status"),
+        ("$('Source').all()[0].status", "json.status"),
+        ("$('Source').json.status", "item.json.status"),
+        ("$('Source').body['x y']", "item.json.body[\"x y\"]"),
+        ("$input.json.status", "item.json.status"),
+        ("$('Source').first.json.status", "first().json.status"),
+        ("$('Source').last.json.status", "last().json.status"),
+        ("$('Source').item().json.status", "item.json.status"),
+        ("$('Source').all().json.status", "all()[0].json.status"),
+        ("$input.length", "all().length"),
+        ("$('Source').all.length", "all().length"),
+    ] {
+        let asking = set_to(&format!("={{{{ {reference} }}}}"));
+        assert_eq!(near(asking, &values), [format!("{reference} {meant}")], "{reference}");
+    }
+    for reference in [
+        "$input.first().other",
+        "$input.item.json.status ?? $input.item.status",
+        "$('Source').item.pairedItem",
+        "$('Source').params.status",
+        "$('Source').all().length",
+        "$input.first().keys()",
+        "$input.context.status",
+    ] {
+        assert_eq!(near(set_to(&format!("={{{{ {reference} }}}}")), &values), [""; 0], "{reference}");
+    }
+    for (text, expected) in [
+        ("return f($input.first().status, $('Source').first().status)", 2),
+        ("const first = $input.first(); first.status = 1; return first", 0),
+        ("$input.first().status = 1; return f($input.first().status)", 0),
+        ("const $input = []; return f($input.length)", 0),
+    ] {
+        assert_eq!(near(code(text), &values).len(), expected, "{text}");
+    }
+    let default = near(set_to("={{ $input.first().status ?? 1 }}"), &values);
+    assert_eq!(default, ["$input.first().status json.status"]);
+}

@@ -54,8 +54,26 @@ pub(super) fn finding(
     received: Option<u64>,
     all: &Answered<'_>,
 ) -> Option<Row> {
-    let is_looked_up = found.outcome == Outcome::LookedUp && found.items > 0;
-    (is_looked_up && !is_alternative(asked, found, all)).then(|| looked_up(asked, found, received))?
+    if found.outcome != Outcome::LookedUp || found.items == 0 || is_alternative(asked, found, all) {
+        return None;
+    }
+    match asked.meant {
+        Some(meant) => misplaced(asked, found, meant),
+        None => looked_up(asked, found, received),
+    }
+}
+
+/// The problem of a reference in which something is missing before the path. It is certain only if the items have the path.
+fn misplaced(asked: &ReferenceQuestion, found: &Found, meant: &str) -> Option<Row> {
+    let path = path_text(&asked.question.path);
+    let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+    (found.have > 0).then(|| Row {
+        items: Some(found.items),
+        have: Some(0),
+        near: Some(format!("{meant}{dot}{path}")),
+        has_default: asked.is_guarded,
+        ..row_of(asked, "missingField", "error")
+    })
 }
 
 /// Whether the reference surely reads all items that were looked at.
@@ -72,9 +90,12 @@ fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
 /// Whether the expression also reads what was probably meant, or something else with a name like it that exists:
 /// `$json.mail ?? $json.Mail`.
 fn is_alternative(asked: &ReferenceQuestion, found: &Found, all: &Answered<'_>) -> bool {
-    let Some(near) = found.near.as_ref().filter(|_| asked.is_guarded) else { return false };
+    let near = if asked.meant.is_some() { Some(&asked.question.path) } else { found.near.as_ref() };
+    let Some(near) = near.filter(|_| asked.is_guarded) else { return false };
     let is_in_it = |other: &ReferenceQuestion| {
-        (&other.node, &other.parameter) == (&asked.node, &asked.parameter) && other.question.of == asked.question.of
+        (&other.node, &other.parameter) == (&asked.node, &asked.parameter)
+            && other.question.of == asked.question.of
+            && other.meant.is_none()
     };
     let is_meant =
         |path: &[Step], found: &Found| *path == **near || found.have > 0 && is_close(&asked.question.path, path);
@@ -127,6 +148,13 @@ fn counted(
         have: Some(found.have),
         types: (!types.is_empty()).then_some(types),
         first: first.map(First::of),
+        ..row_of(asked, rule, severity)
+    }
+}
+
+/// A problem of a reference.
+fn row_of(asked: &ReferenceQuestion, rule: &'static str, severity: &'static str) -> Row {
+    Row {
         parameter: Some(asked.parameter.clone()),
         reference: Some(asked.reference.clone()),
         ..Row::new(rule, severity, &asked.node)

@@ -42,6 +42,8 @@ pub(super) struct ReferenceQuestion {
     /// The node whose number of received items says whether all items of the other one are read, by its name in the execution;
     /// `None` if it says nothing.
     pub receiver: Option<String>,
+    /// What should stand before the path ([`Reference::meant`]): the reference itself reads nothing.
+    pub meant: Option<&'static str>,
     pub question: Question,
 }
 
@@ -114,7 +116,8 @@ struct OfText<'a> {
 impl OfText<'_> {
     fn reference(&self, reference: &Reference) -> Option<ReferenceQuestion> {
         let parsed = &self.node.node;
-        if reference.received == 0 || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
+        let reads_field = reference.received > 0 || reference.meant.is_some();
+        if !reads_field || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
             return None;
         }
         let receiver = self.receiver();
@@ -149,6 +152,7 @@ impl OfText<'_> {
             is_set_below: reference.received < reference.path.len(),
             is_of_later: matches!(&reference.origin, Origin::Node { name, .. } if !self.may_follow(name)),
             receiver: self.counted_receiver(&reference.origin),
+            meant: reference.meant,
             question: Question {
                 node: asking,
                 of,
