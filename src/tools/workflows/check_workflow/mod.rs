@@ -269,7 +269,7 @@ fn prepare(
         ),
         (Some(now), Some(then)) => {
             let (nodes, connections) = compared(now, &then, &hidden);
-            let asked = questions(&nodes, &connections);
+            let asked = questions(&nodes, &connections, |name| runs.runs_of(name));
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
         _ => (

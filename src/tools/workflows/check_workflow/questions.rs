@@ -85,9 +85,11 @@ const EVALUATED_ONCE: [&str; 14] = [
     "n8n-nodes-base.xml",
 ];
 
-/// All references that can be looked up, and all nodes that must have run.
-pub(super) fn questions(nodes: &[CheckedNode], connections: &[Connection]) -> Questions {
-    let connected = Connected::new(connections);
+/// All references that can be looked up, and all nodes that must have run; `runs` tells how often a node of the execution did.
+pub(super) fn questions(nodes: &[CheckedNode], connections: &[Connection], runs: impl Fn(&str) -> u64) -> Questions {
+    let is_idle = |node: &&CheckedNode| node.output_as.as_deref().is_some_and(|name| runs(name) == 0);
+    let idle = nodes.iter().filter(is_idle).map(|node| node.node.name.as_str()).collect();
+    let connected = Connected::new(connections, idle);
     let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
     let mut asked = Questions::default();
     for node in nodes {
