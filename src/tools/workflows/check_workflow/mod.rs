@@ -4,6 +4,7 @@
 mod compared;
 mod counts;
 mod findings;
+mod foreign;
 mod questions;
 mod row;
 mod ways;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use self::compared::{CheckedNode, Hidden, compared};
 use self::findings::{Answered, finding, is_of_later, not_run};
+use self::foreign::foreign;
 use self::questions::{Questions, ReferenceQuestion, questions};
 pub(super) use self::row::Row;
 use super::change::refused;
@@ -76,6 +78,9 @@ struct CheckedWorkflow<'a> {
     more: Option<usize>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unreached: &'a [String],
+    /// Whether the execution seems to be of another workflow, so that no reference was looked up.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_of_another_workflow: bool,
 }
 
 /// How much was looked up.
@@ -95,6 +100,8 @@ struct Report {
     checked: Option<Checked>,
     /// The execution whose items were examined.
     looked_up_in: Option<String>,
+    /// Whether the execution seems to be of another workflow.
+    is_of_another_workflow: bool,
     /// Remarks that the message adds.
     remarks: Vec<String>,
 }
@@ -268,6 +275,14 @@ fn prepare(
             "Standard input can be read only once: only the structure was checked. Save the execution to a file and pass the file.",
         ),
         (Some(now), Some(then)) => {
+            let saved_id = draft.as_ref().and_then(Document::id);
+            let ran_id = runs.header.workflow_id.as_deref();
+            let of_another = || foreign(&now, saved_id.as_deref(), &then, ran_id, locale);
+            if let Some(remark) = draft.as_ref().and_then(|_| of_another()) {
+                report.remarks.push(remark);
+                report.is_of_another_workflow = true;
+                return Ok((report, None));
+            }
             let (nodes, connections) = compared(now, &then, &hidden);
             let asked = questions(&nodes, &connections, |name| runs.runs_of(name));
             return Ok((report, Some(Grounds { nodes, asked, runs })));
@@ -374,7 +389,7 @@ impl CheckWorkflow {
     }
 
     fn answer(&self, report: Report, execution_id: Option<String>, locale: Locale) -> String {
-        let Report { mut rows, mut unreached, checked, looked_up_in, remarks } = report;
+        let Report { mut rows, mut unreached, checked, looked_up_in, is_of_another_workflow, remarks } = report;
         if let Some(name) = &self.node_name {
             rows.retain(|row| row.node_name == *name);
             unreached.retain(|node| node == name);
@@ -412,7 +427,15 @@ impl CheckWorkflow {
             let (workflow_id, execution_id) = (self.workflow_id.as_deref(), execution_id.as_deref());
             success(
                 &message,
-                &CheckedWorkflow { workflow_id, execution_id, checked, problems, more, unreached: &unreached },
+                &CheckedWorkflow {
+                    workflow_id,
+                    execution_id,
+                    checked,
+                    problems,
+                    more,
+                    unreached: &unreached,
+                    is_of_another_workflow,
+                },
             )
         };
         let ladder = Ladder::new(rows.len().min(MAX_PROBLEMS)).fewer(|shown| shown, |shown| shown - 1, 0);
