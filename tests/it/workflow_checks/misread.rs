@@ -93,3 +93,18 @@ fn a_missing_json_item_or_call_is_named_where_items_have_the_path() {
     let default = near(set_to("={{ $input.first().status ?? 1 }}"), &values);
     assert_eq!(default, ["$input.first().status json.status"]);
 }
+
+#[test]
+fn the_items_that_a_disabled_node_passed_through_are_looked_up() {
+    let values = json!([{"total": 1}]);
+    let mut body = executed(set_to("={{ $('Kept').item.json.totl }}"), &values, &values);
+    let kept = &mut body["workflowData"]["nodes"][1];
+    (kept["disabled"], kept["parameters"]) = (json!(true), json!({"value": "={{ $json.gone }}"}));
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+    let (answer, _) = check(&["--execution", &file]);
+    let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+    let references: Vec<_> = problems.iter().map(|one| &one["reference"]).collect();
+    assert_eq!(references, ["$('Kept').item.json.totl"], "{answer}");
+    assert_eq!(answer["data"]["checked"]["nodes"], 2, "{answer}");
+}

@@ -25,6 +25,11 @@ impl CheckedNode {
     pub(super) fn is_known(&self) -> bool {
         self.ran_as.is_some() || self.output_as.is_some()
     }
+
+    /// Whether its expressions are looked up. n8n passes the items of a disabled node through, and evaluates nothing.
+    pub(super) fn is_checked(&self) -> bool {
+        !self.node.is_disabled
+    }
 }
 
 /// The parameters that n8n's editor hides, such as the body of a request that sends none: they were saved, and are not evaluated.
@@ -50,7 +55,7 @@ impl Hidden {
     }
 }
 
-/// The enabled nodes of a workflow without what is hidden, compared with the workflow that an execution ran; and its connections.
+/// The nodes of a workflow without what is hidden, compared with the workflow that an execution ran; and its connections.
 pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<CheckedNode>, Vec<Connection>) {
     for node in &mut now.nodes {
         let mut texts = std::mem::take(&mut node.texts);
@@ -74,7 +79,7 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<
         (old.filter(|_| holds), output_as, root(&now.connections, &node.name), has_several_inputs)
     };
     let found: Vec<_> = now.nodes.iter().map(matched).collect();
-    let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
+    let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE));
     let nodes = nodes.map(|(node, (ran_as, output_as, root, has_several_inputs))| CheckedNode {
         node,
         ran_as,

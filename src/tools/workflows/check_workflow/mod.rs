@@ -117,7 +117,12 @@ impl Grounds {
     /// Whether the execution ran any of the nodes, or nodes with their names.
     fn is_of_these_nodes(&self) -> bool {
         let ran = |name: &str| self.runs.runs_of(name) > 0;
-        self.nodes.iter().any(|node| node.is_known() || ran(&node.node.name))
+        self.checked().any(|node| node.is_known() || ran(&node.node.name))
+    }
+
+    /// The nodes whose expressions are looked up.
+    fn checked(&self) -> impl Iterator<Item = &CheckedNode> {
+        self.nodes.iter().filter(|node| node.is_checked())
     }
 
     /// The nodes whose received items are counted: the counts decide which items some references read.
@@ -316,7 +321,7 @@ fn which_version(draft: Option<&Document>, ran: Option<&str>, locale: Locale) ->
 impl Report {
     /// Adds what the items of an execution say.
     fn look_up(&mut self, grounds: &Grounds, found: &[Found], locale: Locale) {
-        let Grounds { nodes, asked, runs } = grounds;
+        let Grounds { asked, runs, .. } = grounds;
         let references = &asked.references;
         let (found, received) = found.split_at(references.len().min(found.len()));
         let all = Answered { references, found };
@@ -335,11 +340,11 @@ impl Report {
         let ran = |node: &&CheckedNode| {
             node.ran_as.as_ref().or(node.output_as.as_ref()).is_some_and(|name| runs.runs_of(name) > 0)
         };
-        let known = nodes.iter().filter(|node| node.is_known()).count();
-        let checked = nodes.iter().filter(ran).count();
+        let known = grounds.checked().filter(|node| node.is_known()).count();
+        let checked = grounds.checked().filter(ran).count();
         let references = found.iter().filter(|found| found.outcome == Outcome::LookedUp).count();
         self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
-        let skipped = nodes.len() - known;
+        let skipped = grounds.checked().count() - known;
         if !grounds.is_of_these_nodes() {
             let (ja, en) = (
                 "この実行ではこれらのノードがひとつも実行されていません。別のワークフローの実行と思われるため、参照は確認していません。",

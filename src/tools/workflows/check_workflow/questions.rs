@@ -92,7 +92,7 @@ pub(super) fn questions(nodes: &[CheckedNode], connections: &[Connection], runs:
     let connected = Connected::new(connections, idle);
     let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
     let mut asked = Questions::default();
-    for node in nodes {
+    for node in nodes.iter().filter(|node| node.is_checked()) {
         let ways = LazyCell::new(|| connected.ways(&node.node.name));
         for text in &node.node.texts {
             let Some(syntax) = text.syntax else { continue };
