@@ -108,3 +108,51 @@ fn the_items_that_a_disabled_node_passed_through_are_looked_up() {
     assert_eq!(references, ["$('Kept').item.json.totl"], "{answer}");
     assert_eq!(answer["data"]["checked"]["nodes"], 2, "{answer}");
 }
+
+/// The problems of a node after `Source`, as `severity reference have of items: detail`.
+fn told(text: &str, values: &Value) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let asking = set_to(&format!("={{{{ {text} }}}}"));
+    let file = write(folder.path(), "execution.json", executed(asking, values, values).to_string().as_bytes());
+    let (answer, _) = check(&["--execution", &file]);
+    let problems = answer["data"]["problems"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let shown = |one: &Value| {
+        assert_eq!(one["rule"], "missingField", "{answer}");
+        let (severity, reference, detail) = (text(&one["severity"]), text(&one["reference"]), text(&one["detail"]));
+        format!("{severity} {reference} {} of {}: {detail}", one["have"], one["items"])
+    };
+    problems.iter().map(shown).collect()
+}
+
+#[test]
+fn a_number_beyond_the_items_is_named() {
+    let (one, six) = (json!([{"a": 1}]), json!(vec![json!({"a": 1}); 6]));
+    for (text, values, expected) in [
+        ("$('Source').all()[1].json.a", &one, Some("warning $('Source').all()[1].json.a 0 of 1: There is 1 item.")),
+        ("$('Source').all()[6].json.a", &six, Some("error $('Source').all()[6].json.a 0 of 6: There are 6 items.")),
+        ("$input.all()[9].json.a", &six, Some("error $input.all()[9].json.a 0 of 6: There are 6 items.")),
+        ("$items('Source')[7].json.a", &six, Some("error $items('Source')[7].json.a 0 of 6: There are 6 items.")),
+        ("$('Source').all()[5].json.a", &six, None),
+        ("$('Source').all()[6]?.json.a", &six, None),
+        ("$('Source').all()[6].json.a ?? 1", &six, None),
+        ("$('Source').all()[1].json.a", &json!([]), None),
+    ] {
+        assert_eq!(told(text, values), Vec::from_iter(expected.map(str::to_owned)), "{text}");
+    }
+}
+
+#[test]
+fn a_length_of_what_has_none_is_named() {
+    let values = json!([{"total": 1, "customer": {"name": "x"}, "tags": [], "text": "", "box": {"length": 3}, "some": 1, "none": null},
+        {"total": 2, "customer": {}, "tags": [], "text": "", "box": {}, "some": "x", "none": null}]);
+    for (text, expected) in [
+        ("$json.total.length", Some("error $json.total.length 0 of 2: ")),
+        ("$json.customer.length", Some("error $json.customer.length 0 of 2: ")),
+        ("$json.customer['length']", Some("error $json.customer.length 0 of 2: ")),
+        ("$json.total?.length", None),
+        ("$json.tags.length + $json.text.length + $json.box.length", None),
+    ] {
+        assert_eq!(told(text, &values), Vec::from_iter(expected.map(str::to_owned)), "{text}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::grounds::Evidence;
 use super::questions::{ReferenceQuestion, RequiredNode};
 use super::row::{First, Row};
 use crate::execution::lookup::{Found, KINDS, Of, Outcome, Place, Question, RunsView, Step, is_close, path_text};
@@ -38,29 +39,51 @@ pub(super) fn is_of_later(asked: &ReferenceQuestion, runs: &RunsView) -> bool {
 /// The references of a workflow, with what was found of each.
 pub(super) struct Answered<'a> {
     pub references: &'a [ReferenceQuestion],
-    pub found: &'a [Found],
+    pub evidence: &'a [Evidence<'a>],
 }
 
 impl<'a> Answered<'a> {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a ReferenceQuestion, &'a Found)> {
-        self.references.iter().zip(self.found)
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a ReferenceQuestion, &'a Evidence<'a>)> {
+        self.references.iter().zip(self.evidence)
     }
 }
 
-/// The problem of a reference, if it has one; `received` is how many items its node received.
+/// The problem of a reference, if it has one.
 pub(super) fn finding(
     asked: &ReferenceQuestion,
-    found: &Found,
-    received: Option<u64>,
+    evidence: &Evidence<'_>,
     all: &Answered<'_>,
+    runs: &RunsView,
 ) -> Option<Row> {
-    if found.outcome != Outcome::LookedUp || found.items == 0 || is_alternative(asked, found, all) {
-        return None;
-    }
+    let found = evidence.found;
     match asked.meant {
+        _ if found.outcome != Outcome::LookedUp => None,
+        _ if found.items == 0 => beyond_the_list(asked, evidence.list?, runs),
+        _ if is_alternative(asked, found, all) => None,
         Some(meant) => misplaced(asked, found, meant),
-        None => looked_up(asked, found, received),
+        None => looked_up(asked, evidence),
     }
+}
+
+/// The problem of a number that no list of items reaches: `all()[9]`. An empty list says nothing.
+fn beyond_the_list(asked: &ReferenceQuestion, list: &Found, runs: &RunsView) -> Option<Row> {
+    let of = match &asked.question.of {
+        Of::Input(_) => Some(&asked.question.node),
+        Of::Output { node, outputs, .. } => (outputs.len() == 1).then_some(node),
+    };
+    let is_one_list = of.is_some_and(|node| runs.runs_of(node) == 1);
+    let detail = match list.items {
+        1 if is_one_list => "There is 1 item.".to_owned(),
+        items if is_one_list => format!("There are {items} items."),
+        _ => "No run has so many items.".to_owned(),
+    };
+    let is_beyond = list.outcome == Outcome::LookedUp && list.items > 0 && !asked.is_guarded;
+    is_beyond.then(|| Row {
+        items: Some(list.items),
+        have: Some(0),
+        detail: Some(detail),
+        ..row_of(asked, "missingField", if list.items < FEW_ITEMS { "warning" } else { "error" })
+    })
 }
 
 /// The problem of a reference in which something is missing before the path. It is certain only if the items have the path.
@@ -87,6 +110,13 @@ fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
     }
 }
 
+/// Whether no value has a length: none is a text or a list, and no object has a field of that name.
+fn lacks_length(found: &Found, length: &Found) -> bool {
+    let of = |kind: &str| KINDS.iter().position(|known| *known == kind).map_or(0, |kind| found.kinds[kind]);
+    let is_known = length.outcome == Outcome::LookedUp && length.have == 0;
+    is_known && of("string") + of("array") == 0 && found.have > found.kinds[NULL]
+}
+
 /// Whether the expression also reads what was probably meant, or something else with a name like it that exists:
 /// `$json.mail ?? $json.Mail`.
 fn is_alternative(asked: &ReferenceQuestion, found: &Found, all: &Answered<'_>) -> bool {
@@ -99,13 +129,14 @@ fn is_alternative(asked: &ReferenceQuestion, found: &Found, all: &Answered<'_>) 
     };
     let is_meant =
         |path: &[Step], found: &Found| *path == **near || found.have > 0 && is_close(&asked.question.path, path);
-    all.iter().any(|(other, found)| is_in_it(other) && is_meant(&other.question.path, found))
+    all.iter().any(|(other, evidence)| is_in_it(other) && is_meant(&other.question.path, evidence.found))
 }
 
-fn looked_up(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) -> Option<Row> {
+fn looked_up(asked: &ReferenceQuestion, evidence: &Evidence<'_>) -> Option<Row> {
+    let found = evidence.found;
     let kinds = found.kinds.iter().enumerate().filter(|(_, count)| **count > 0);
     let of_value: Vec<_> = kinds.filter(|(kind, _)| *kind != NULL).collect();
-    let reads_all = reads_all(asked, found, received);
+    let reads_all = reads_all(asked, found, evidence.received);
     if found.have == 0 {
         let near = found.near.as_deref();
         let is_slip = near.is_some_and(|near| is_close(&asked.question.path, near));
@@ -125,6 +156,13 @@ fn looked_up(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
     }
     if asked.is_guarded {
         return None;
+    }
+    if evidence.length.is_some_and(|length| lacks_length(found, length)) {
+        return Some(Row {
+            have: Some(0),
+            reference: Some(format!("{}.length", asked.reference)),
+            ..counted(asked, found, "missingField", "error", None)
+        });
     }
     if found.have < found.items && matches!(asked.question.of, Of::Input(_)) && !asked.is_computed {
         return Some(counted(asked, found, "missingField", "warning", found.first_missing.as_ref()));

@@ -5,25 +5,26 @@ mod compared;
 mod counts;
 mod findings;
 mod foreign;
+mod grounds;
 mod questions;
 mod row;
 mod ways;
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use serde::Serialize;
 
 use self::compared::{CheckedNode, Hidden, compared};
 use self::findings::{Answered, finding, is_of_later, not_run};
 use self::foreign::foreign;
-use self::questions::{Questions, ReferenceQuestion, questions};
+use self::grounds::Grounds;
+use self::questions::questions;
 pub(super) use self::row::Row;
 use super::change::refused;
 use super::{RanWorkflow, WorkflowLocation, workflow_that_ran};
 use crate::blocking::blocking;
 use crate::budget::Ladder;
-use crate::execution::lookup::{Found, LookupProjection, Of, Outcome, Plan, Question, RunsProjection, RunsView, Which};
+use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::n8n::{ListQuery, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
@@ -104,38 +105,6 @@ struct Report {
     is_of_another_workflow: bool,
     /// Remarks that the message adds.
     remarks: Vec<String>,
-}
-
-/// The data for looking references up in an execution.
-struct Grounds {
-    nodes: Vec<CheckedNode>,
-    asked: Questions,
-    runs: RunsView,
-}
-
-impl Grounds {
-    /// Whether the execution ran any of the nodes, or nodes with their names.
-    fn is_of_these_nodes(&self) -> bool {
-        let ran = |name: &str| self.runs.runs_of(name) > 0;
-        self.checked().any(|node| node.is_known() || ran(&node.node.name))
-    }
-
-    /// The nodes whose expressions are looked up.
-    fn checked(&self) -> impl Iterator<Item = &CheckedNode> {
-        self.nodes.iter().filter(|node| node.is_checked())
-    }
-
-    /// The nodes whose received items are counted: the counts decide which items some references read.
-    fn receivers(&self) -> IndexSet<&str> {
-        self.asked.references.iter().filter_map(|asked| asked.receiver.as_deref()).collect()
-    }
-
-    /// The questions of all references, then those for the numbers of received items.
-    fn questions(&self) -> Vec<Question> {
-        let of_references = self.asked.references.iter().map(|asked| asked.question.clone());
-        let received = |node: &str| Question { node: node.to_owned(), of: Of::Input(Which::Any), path: Vec::new() };
-        of_references.chain(self.receivers().into_iter().map(received)).collect()
-    }
 }
 
 impl ToolCall for CheckWorkflow {
@@ -322,14 +291,10 @@ impl Report {
     /// Adds what the items of an execution say.
     fn look_up(&mut self, grounds: &Grounds, found: &[Found], locale: Locale) {
         let Grounds { asked, runs, .. } = grounds;
-        let references = &asked.references;
-        let (found, received) = found.split_at(references.len().min(found.len()));
-        let all = Answered { references, found };
-        let receivers = grounds.receivers();
-        let received_by = |node: &str| received.get(receivers.get_index_of(node)?).map(|found| found.items);
-        let received_by = |asked: &ReferenceQuestion| received_by(asked.receiver.as_deref()?);
+        let evidence = grounds.evidence(found);
+        let all = Answered { references: &asked.references, evidence: &evidence };
         let looked_up = all.iter().filter(|(asked, _)| !is_of_later(asked, runs));
-        let of_items = looked_up.filter_map(|(asked, found)| finding(asked, found, received_by(asked), &all));
+        let of_items = looked_up.filter_map(|(asked, evidence)| finding(asked, evidence, &all, runs));
         let of_nodes = asked.nodes.iter().filter_map(|asked| not_run(asked, runs));
         for row in of_items.chain(of_nodes) {
             match self.rows.iter_mut().find(|known| known.statement() == row.statement()) {
@@ -342,7 +307,7 @@ impl Report {
         };
         let known = grounds.checked().filter(|node| node.is_known()).count();
         let checked = grounds.checked().filter(ran).count();
-        let references = found.iter().filter(|found| found.outcome == Outcome::LookedUp).count();
+        let references = evidence.iter().filter(|one| one.found.outcome == Outcome::LookedUp).count();
         self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
         let skipped = grounds.checked().count() - known;
         if !grounds.is_of_these_nodes() {

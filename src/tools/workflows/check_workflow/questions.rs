@@ -45,6 +45,10 @@ pub(super) struct ReferenceQuestion {
     /// What should stand before the path ([`Reference::meant`]): the reference itself reads nothing.
     pub meant: Option<&'static str>,
     pub question: Question,
+    /// For an item by its number, the question for all items of its list.
+    pub list: Option<Question>,
+    /// For a length, the question for a field of that name.
+    pub length: Option<Question>,
 }
 
 /// A node whose items an expression reads, without asking whether there are any.
@@ -118,7 +122,10 @@ struct OfText<'a> {
 impl OfText<'_> {
     fn reference(&self, reference: &Reference) -> Option<ReferenceQuestion> {
         let parsed = &self.node.node;
-        let reads_field = reference.received > 0 || reference.meant.is_some();
+        let reads_field = match reference.meant {
+            Some(_) => reference.received == reference.path.len(),
+            None => reference.received > 0,
+        };
         if !reads_field || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
             return None;
         }
@@ -143,6 +150,9 @@ impl OfText<'_> {
         let which = match &reference.origin {
             Origin::Node { which, .. } | Origin::Input(which) => *which,
         };
+        let question =
+            Question { node: asking, of, path: reference.path[..reference.received].iter().map(step).collect() };
+        let takes_length = reference.takes_length && !question.path.is_empty() && reference.meant.is_none();
         Some(ReferenceQuestion {
             node: parsed.name.clone(),
             parameter: self.text.pointer.clone(),
@@ -155,11 +165,9 @@ impl OfText<'_> {
             is_of_later: matches!(&reference.origin, Origin::Node { name, .. } if !self.may_follow(name)),
             receiver: self.counted_receiver(&reference.origin),
             meant: reference.meant,
-            question: Question {
-                node: asking,
-                of,
-                path: reference.path[..reference.received].iter().map(step).collect(),
-            },
+            list: matches!(which, Which::At(_)).then(|| list_of(&question)),
+            length: takes_length.then(|| length_of(&question)),
+            question,
         })
     }
 
@@ -326,6 +334,21 @@ fn above(pointer: &str) -> Option<&str> {
 fn tests(condition: &Value) -> bool {
     let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
     operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
+}
+
+/// The question for all items of the list that a question reads one of.
+fn list_of(question: &Question) -> Question {
+    let mut list = Question { path: Vec::new(), ..question.clone() };
+    match &mut list.of {
+        Of::Input(which) | Of::Output { which, .. } => *which = lookup::Which::Any,
+    }
+    list
+}
+
+/// The question for a field named `length`, which is there if not the length of a value is meant.
+fn length_of(question: &Question) -> Question {
+    let length = lookup::Step::Name("length".to_owned());
+    Question { path: [&question.path[..], &[length]].concat(), ..question.clone() }
 }
 
 fn of_which(which: Which) -> lookup::Which {
