@@ -143,8 +143,13 @@ fn asks_for_value(code: &Code<'_>, open: usize, references: &[Reference], declar
 
 /// The token after a reference, and the members and indexes that follow it, that begins with this token.
 pub(super) fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
+    members(code, end(code, first, references)?)
+}
+
+/// The token after a reference that begins with this token.
+pub(super) fn end(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
     let end = references[at(code, first, references)?].range.end;
-    members(code, first + code.list()[first..].partition_point(|token| token.end() <= end))
+    Some(first + code.list()[first..].partition_point(|token| token.end() <= end))
 }
 
 /// Which reference begins with this token.

@@ -25,6 +25,7 @@ mod code;
 mod fault;
 mod grammar;
 mod guard;
+mod kinds;
 mod lexeme;
 mod lexer;
 mod literal;
@@ -123,6 +124,10 @@ pub struct Reference {
     /// What should stand before the path, if something is missing there: `json` in `$('X').item.a`, `first().json` in
     /// `$('X').first.json.a`, `all().length` in `$input.length`. Nothing is there then, and `origin` and `path` are what was meant.
     pub meant: Option<&'static str>,
+    /// Whether the code asks for the kind of the value (`typeof`, `Array.isArray`), or makes one kind of it (`Number`, `toString`, …).
+    pub handles_kinds: bool,
+    /// Whether it is all of a `{{ }}` beside which the text has something else: n8n puts the value into that.
+    pub is_in_text: bool,
 }
 
 /// Where a field is read from.
@@ -221,6 +226,7 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         if scanned.references.len() > references {
             guard::guard_left_out(&code, &mut scanned.references[references..]);
             writes::mark(&code, &mut scanned.references[references..]);
+            kinds::mark(&code, &mut scanned.references[references..]);
         }
         scanned.has_branches |= guard::has_branches(&code);
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));

@@ -205,6 +205,8 @@ impl Finder<'_, '_> {
             is_written,
             received,
             meant,
+            handles_kinds: false,
+            is_in_text: false,
         });
     }
 
@@ -278,6 +280,8 @@ impl Finder<'_, '_> {
             is_written: false,
             received: 0,
             meant: Some("all().length"),
+            handles_kinds: false,
+            is_in_text: false,
         });
     }
 

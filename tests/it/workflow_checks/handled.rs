@@ -32,3 +32,23 @@ fn a_use_with_a_default_and_one_without_are_two_problems() {
     let found: Vec<_> = problems.iter().map(|one| [&one["parameter"], &one["hasDefault"], &one["times"]]).collect();
     assert_eq!(found, [[&json!("/value"), &json!(null), &json!(2)], [&json!("/other"), &json!(true), &json!(null)]]);
 }
+
+#[test]
+fn several_types_that_an_expression_handles_are_no_problem() {
+    let values = json!([{"price": 1, "tags": ["x"]}, {"price": "2", "tags": "x"}, {"price": 3, "tags": ["y"]}]);
+    for (text, expected) in [
+        ("={{ $json.price * 2 }}", Some("$json.price")),
+        ("={{ typeof $json.price === 'string' ? parseFloat($json.price) : $json.price }}", None),
+        ("={{ Array.isArray($json.tags) ? $json.tags.join() : $json.tags }}", None),
+        ("={{ Number($json.price) }} {{ $json.price }}", None),
+        ("={{ [].concat($json.tags).join() }}", None),
+        ("={{ $json.price.toString() }}", None),
+        ("=Price: {{ $json.price }} EUR", None),
+        ("=Price: {{ $json.price + 1 }} EUR", Some("$json.price")),
+        ("=Tags: {{ $json.tags }}", Some("$json.tags")),
+        ("={{ Number($json.price) + $json.tags.length }}", Some("$json.tags")),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|reference| format!("mixedTypes {reference}")).collect();
+        assert_eq!(problems_of(set_to(text), &values, &values), expected, "{text}");
+    }
+}

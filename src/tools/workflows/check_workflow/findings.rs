@@ -110,6 +110,11 @@ fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
     }
 }
 
+/// Whether a text shows a value of this kind as it is: a text, a number or a boolean.
+fn is_plain(kind: usize) -> bool {
+    matches!(KINDS[kind], "string" | "number" | "boolean")
+}
+
 /// Whether no value has a length: none is a text or a list, and no object has a field of that name.
 fn lacks_length(found: &Found, length: &Found) -> bool {
     let of = |kind: &str| KINDS.iter().position(|known| *known == kind).map_or(0, |kind| found.kinds[kind]);
@@ -150,7 +155,8 @@ fn looked_up(asked: &ReferenceQuestion, evidence: &Evidence<'_>) -> Option<Row> 
     if asked.is_set_below {
         return None;
     }
-    if of_value.len() > 1 && reads_all {
+    let is_handled = asked.handles_kinds || asked.is_in_text && of_value.iter().all(|(kind, _)| is_plain(*kind));
+    if of_value.len() > 1 && reads_all && !is_handled {
         let rarest = of_value.iter().min_by_key(|(_, count)| **count).map(|(kind, _)| *kind)?;
         return Some(counted(asked, found, "mixedTypes", "warning", found.first_of_kind[rarest].as_ref()));
     }

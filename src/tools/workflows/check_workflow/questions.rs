@@ -42,6 +42,10 @@ pub(super) struct ReferenceQuestion {
     /// The node whose number of received items says whether all items of the other one are read, by its name in the execution;
     /// `None` if it says nothing.
     pub receiver: Option<String>,
+    /// Whether the text that it is in provides for values of several kinds.
+    pub handles_kinds: bool,
+    /// Whether n8n puts its value into a text.
+    pub is_in_text: bool,
     /// What should stand before the path ([`Reference::meant`]): the reference itself reads nothing.
     pub meant: Option<&'static str>,
     pub question: Question,
@@ -164,6 +168,8 @@ impl OfText<'_> {
             is_set_below: reference.received < reference.path.len(),
             is_of_later: matches!(&reference.origin, Origin::Node { name, .. } if !self.may_follow(name)),
             receiver: self.counted_receiver(&reference.origin),
+            handles_kinds: self.handles_kinds(reference),
+            is_in_text: reference.is_in_text,
             meant: reference.meant,
             list: matches!(which, Which::At(_)).then(|| list_of(&question)),
             length: takes_length.then(|| length_of(&question)),
@@ -195,6 +201,12 @@ impl OfText<'_> {
             output,
             is_later: !self.may_follow(&name.name),
         })
+    }
+
+    /// Whether the text provides for several kinds of the value, here or elsewhere.
+    fn handles_kinds(&self, reference: &Reference) -> bool {
+        let reads_it = |other: &&Reference| other.origin == reference.origin && other.path == reference.path;
+        self.scanned.references.iter().filter(reads_it).any(|other| other.handles_kinds)
     }
 
     /// Whether items can come from this node, or it is not known that they cannot: what leads to a sub-node is not what leads
