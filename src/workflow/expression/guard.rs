@@ -19,9 +19,10 @@ pub(super) fn has_branches(code: &Code<'_>) -> bool {
     })
 }
 
-/// Whether the code provides for a missing value; `references` are those in it.
-pub(super) fn has_guard(code: &Code<'_>, references: &[Reference]) -> bool {
-    let all_declared = || (0..code.list().len()).filter_map(|index| declared(code, index, references)).collect();
+/// Whether the code provides for a missing value; `references` are those in it, and `variables` have values of some of them.
+pub(super) fn has_guard(code: &Code<'_>, references: &[Reference], variables: &[&str]) -> bool {
+    let of_values = |index| declared(code, index, references);
+    let all_declared = || (0..code.list().len()).filter_map(of_values).chain(variables.iter().copied()).collect();
     let declared: LazyCell<HashSet<_>, _> = LazyCell::new(all_declared);
     (0..code.list().len()).any(|index| match code.lexeme(index) {
         Lexeme::OptionalDot | Lexeme::Fallback | Lexeme::Question | Lexeme::Not => true,

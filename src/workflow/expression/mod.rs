@@ -29,6 +29,7 @@ mod kinds;
 mod lexeme;
 mod lexer;
 mod literal;
+mod patterns;
 mod references;
 mod rename;
 mod strings;
@@ -109,8 +110,10 @@ pub struct Reference {
     pub path: Vec<Step>,
     /// Whether `.length` follows the path: that of a string or a list, or a field with that name.
     pub takes_length: bool,
-    /// Its bytes in the text: from the `$` to the end of the path, without the length.
+    /// Its bytes in the text: from the `$` to the end of the path, without the length; or the name of the field in a pattern.
     pub range: Range<usize>,
+    /// For a field that a declaration takes from something, `const { a } = $json`: the bytes of that.
+    pub taken_from: Option<Range<usize>>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
     /// with null, undefined or an empty string, `in`, an `if` that only tests for a value, a `catch`, or a function for it,
     /// such as `filter(Boolean)`. An expression is one `{{ }}`, or all of a Code node; another `{{ }}` of the text counts if it
@@ -218,8 +221,13 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         scanned.codes += 1;
         let (references, names) = (scanned.references.len(), scanned.names.len());
         find(&code, &mut scanned);
+        let (fields, variables) = patterns::fields(&code, &scanned.references[references..]);
+        if !fields.is_empty() {
+            scanned.references.extend(fields);
+            scanned.references[references..].sort_by_key(|reference| reference.range.start);
+        }
         let refers = scanned.references.len() > references || scanned.names.len() > names;
-        if refers && guard::has_guard(&code, &scanned.references[references..]) {
+        if refers && guard::has_guard(&code, &scanned.references[references..], &variables) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }

@@ -69,7 +69,8 @@ impl Writes<'_> {
 
     /// Whether the variable of a reference is one of the code.
     fn redeclares(&self, code: &Code<'_>, reference: &Reference) -> bool {
-        let text = code.text.get(reference.range.clone()).unwrap_or_default();
+        let source = reference.taken_from.as_ref().unwrap_or(&reference.range);
+        let text = code.text.get(source.clone()).unwrap_or_default();
         self.redeclared.iter().any(|name| text.starts_with(name))
     }
 }
@@ -403,6 +404,6 @@ mod tests {
         asks("if (x.nmae == 1) out[k] = $json.nmae; f($json.nmae)", &["$json.nmae", "$json.nmae"]);
         asks("out.push({nmae: 1}); f($json.nmae)", &["$json.nmae"]);
         asks("$json.total = 1; f($json.data.total, $json.total)", &["$json.data.total…"]);
-        asks("const {nmae} = $json; const [a] = [$json.nmae]", &["$json.nmae"]);
+        asks("const {nmae} = $json; const [a] = [$json.nmae]", &["nmae", "$json.nmae"]);
     }
 }

@@ -156,3 +156,20 @@ fn a_length_of_what_has_none_is_named() {
         assert_eq!(told(text, &values), Vec::from_iter(expected.map(str::to_owned)), "{text}");
     }
 }
+
+#[test]
+fn fields_that_a_pattern_takes_are_looked_up() {
+    let values = json!([{"total": 1, "status": "a"}]);
+    for (text, expected) in [
+        ("const { totl } = $input.first().json; return f(totl)", Some("$input.first().json.totl")),
+        ("const { totl: t, status } = $('Source').first().json\nreturn f(t)", Some("$('Source').first().json.totl")),
+        ("const { total, ...rest } = $input.first().json; return f(total)", None),
+        ("const { other = 1 } = $input.first().json; return f(other)", None),
+        ("const { other } = $input.first().json; if (other) return f(other)", None),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|reference| format!("missingField {reference}")).collect();
+        assert_eq!(problems_of(code(text), &values, &values), expected, "{text}");
+    }
+    let expression = set_to("={{ (() => { const { totl } = $json; return totl })() }}");
+    assert_eq!(problems_of(expression, &values, &values), ["missingField $json.totl"]);
+}

@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -160,7 +161,7 @@ impl OfText<'_> {
         Some(ReferenceQuestion {
             node: parsed.name.clone(),
             parameter: self.text.pointer.clone(),
-            reference: self.text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
+            reference: self.written(reference),
             is_guarded: reference.is_guarded
                 || is_test(parsed, &self.text.pointer)
                 || is_tested_by_a_sibling(parsed, &self.text.pointer, reference),
@@ -201,6 +202,13 @@ impl OfText<'_> {
             output,
             is_later: !self.may_follow(&name.name),
         })
+    }
+
+    /// A reference as it is written, or for a field in a pattern, as it could be.
+    fn written(&self, reference: &Reference) -> String {
+        let text = |range: &Range<usize>| self.text.text.get(range.clone()).unwrap_or_default();
+        let whole = reference.taken_from.as_ref().map(|whole| format!("{}.", text(whole))).unwrap_or_default();
+        whole + text(&reference.range)
     }
 
     /// Whether the text provides for several kinds of the value, here or elsewhere.
