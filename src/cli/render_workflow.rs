@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::render::{BOLD, DIM, paint};
 use super::terminal::{Styled, plain};
+use super::words::TERMINAL;
 use crate::tools::workflows::check_workflow::MAX_PROBLEMS;
 use crate::units::counted;
 
@@ -30,7 +31,7 @@ pub(super) fn edit(answer: &Value) -> Styled {
 /// The problems of a workflow.
 pub(super) fn check(answer: &Value) -> Styled {
     let (message, data) = (answer["message"].as_str().unwrap_or_default(), &answer["data"]);
-    let mut lines = vec![paint(BOLD, message)];
+    let mut lines = vec![paint(BOLD, &TERMINAL.tell(message))];
     lines.extend(data["problems"].as_array().into_iter().flatten().map(problem));
     if let Some(more) = data["more"].as_u64() {
         let shown = data["problems"].as_array().map_or(0, Vec::len);
@@ -112,6 +113,14 @@ mod tests {
         );
         let plain = json!({"rule": "nullValue", "nodeName": "S", "first": {"nodeName": "Loop", "item": 3}});
         assert!(shown(&json!({"problems": [plain]})).ends_with("nullValue S  first: Loop item 3"));
+    }
+
+    #[test]
+    fn a_message_names_options() {
+        let message = "No problems. Pass executionId: '37', the newest one, to look the expressions up in its items.";
+        let text = check(&json!({"message": message})).0;
+        let expected = "No problems. Pass --execution '37', the newest one, to look the expressions up in its items.";
+        assert_eq!(anstream::adapter::strip_str(&text).to_string(), expected);
     }
 
     #[test]

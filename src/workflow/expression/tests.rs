@@ -387,6 +387,8 @@ fn faults_have_a_reason() {
     refuses(" name: 1 ", FaultKind::Statement);
     let words = scan("={{ 'a }} x }}", Syntax::Expression).fault.unwrap().to_string();
     assert_eq!(words, "a string is not closed; the first }} ends an expression, even inside a string");
+    let words = scan("={{ $json.total }", Syntax::Expression).fault.unwrap().to_string();
+    assert_eq!(words, "'}' closes nothing; no }} closes the {{ of the expression");
 }
 
 #[test]

@@ -105,6 +105,8 @@ struct Report {
     is_of_another_workflow: bool,
     /// Remarks that the message adds.
     remarks: Vec<String>,
+    /// How many nodes were not looked up, after the execution was named.
+    skipped: Option<String>,
 }
 
 impl ToolCall for CheckWorkflow {
@@ -317,10 +319,13 @@ impl Report {
             );
             self.remarks.push(locale.choose(ja, en).to_owned());
         } else if skipped > 0 {
-            let en = counted(skipped as u64, "node is", "nodes are");
-            self.remarks.push(locale.choose(
+            let (why, nodes) = match skipped {
+                1 => ("it is new or changed since then, or fed by such a node", "node was"),
+                _ => ("they are new or changed since then, or fed by such nodes", "nodes were"),
+            };
+            self.skipped = Some(locale.choose(
                 format!("その後に追加・変更されたノードなど {skipped} 個は確認していません。"),
-                format!("{en} new, changed or fed by changed ones since then: not looked up."),
+                format!("{skipped} {nodes} not looked up: {why}."),
             ));
         }
     }
@@ -354,12 +359,13 @@ impl CheckWorkflow {
         let newest = listing.newest_id()?;
         Some(context.locale.choose(
             format!("executionId: '{newest}'（最新）を渡すと、式をそのアイテムで確認します。"),
-            format!("executionId: '{newest}', the newest one, looks the expressions up in its items."),
+            format!("Pass executionId: '{newest}', the newest one, to look the expressions up in its items."),
         ))
     }
 
     fn answer(&self, report: Report, execution_id: Option<String>, locale: Locale) -> String {
-        let Report { mut rows, mut unreached, checked, looked_up_in, is_of_another_workflow, remarks } = report;
+        let Report { mut rows, mut unreached, checked, looked_up_in, is_of_another_workflow, remarks, skipped } =
+            report;
         if let Some(name) = &self.node_name {
             rows.retain(|row| row.node_name == *name);
             unreached.retain(|node| node == name);
@@ -384,13 +390,16 @@ impl CheckWorkflow {
             }
         };
         // If everything was looked up and nothing found, the counts say enough.
-        let looked_up = looked_up_in.filter(|_| !rows.is_empty() || !remarks.is_empty()).map(|own| {
+        let is_all = rows.is_empty() && remarks.is_empty() && skipped.is_none();
+        let looked_up = looked_up_in.filter(|_| !is_all).map(|own| {
             locale.choose(
                 format!("参照は実行 {own} のアイテムで確認しました。"),
                 format!("References were looked up in the items of execution {own}."),
             )
         });
-        let message = [message].into_iter().chain(remarks).chain(looked_up).collect::<Vec<_>>().join(" ");
+        let sentences = [message].into_iter().chain(remarks).chain(looked_up).chain(skipped);
+        // Japanese has no space between sentences.
+        let message = sentences.collect::<Vec<_>>().join(locale.choose("", " "));
         let write = |shown: usize| {
             let more = Some(rows.len() - shown).filter(|more| *more > 0);
             let problems = &rows[..shown];
