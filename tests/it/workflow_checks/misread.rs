@@ -173,3 +173,26 @@ fn fields_that_a_pattern_takes_are_looked_up() {
     let expression = set_to("={{ (() => { const { totl } = $json; return totl })() }}");
     assert_eq!(problems_of(expression, &values, &values), ["missingField $json.totl"]);
 }
+
+#[test]
+fn a_file_with_hidden_parameters_is_unchanged() {
+    let values = json!([{"a": 1}]);
+    let body = executed(set_to("={{ $json.b }}"), &values, &values);
+    let message = |change: &dyn Fn(&mut Value)| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ran = body.clone();
+        // What n8n fills in.
+        ran["workflowData"]["nodes"][1]["parameters"] = json!({"options": {}, "duplicateItem": false});
+        let mut saved = body["workflowData"].clone();
+        saved["nodes"][1]["parameters"] = json!({"options": {}, "jsonOutput": "={{ $json.leftOver }}"});
+        change(&mut saved["nodes"][1]["parameters"]);
+        let execution = write(folder.path(), "execution.json", ran.to_string().as_bytes());
+        let workflow = write(folder.path(), "workflow.json", saved.to_string().as_bytes());
+        check(&[&workflow, "--execution", &execution]).0["message"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(message(&|_| {}), "1 problem. References were looked up in the items of execution 1.");
+    let changed = message(&|parameters| parameters["options"] = json!({"dotNotation": false}));
+    let expected = "No problems. References were looked up in the items of execution 1. \
+        1 node was not looked up: it is new or changed since then, or fed by such a node.";
+    assert_eq!(changed, expected);
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::workflow::connections::Connection;
 use crate::workflow::left_over::is_left_over;
 use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
-use crate::workflow::revision::{does_the_same, same_node};
+use crate::workflow::revision::{does_the_same, same_node, without_hidden};
 
 /// A node of the checked workflow.
 pub(super) struct CheckedNode {
@@ -56,7 +56,16 @@ impl Hidden {
 }
 
 /// The nodes of a workflow without what is hidden, compared with the workflow that an execution ran; and its connections.
-pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<CheckedNode>, Vec<Connection>) {
+/// `is_executed`: that is as n8n ran it, not as it was saved.
+pub(super) fn compared(
+    mut now: Parsed,
+    then: &Parsed,
+    hidden: &Hidden,
+    is_executed: bool,
+) -> (Vec<CheckedNode>, Vec<Connection>) {
+    if is_executed {
+        now = without_hidden_in(now, then);
+    }
     for node in &mut now.nodes {
         let mut texts = std::mem::take(&mut node.texts);
         texts.retain(|text| !hidden.has(node, &text.pointer) && !is_left_over(node, &text.pointer));
@@ -88,6 +97,19 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<
         has_several_inputs,
     });
     (nodes.collect(), now.connections)
+}
+
+/// The nodes without the parameters and texts that n8n left out when it ran them.
+fn without_hidden_in(mut now: Parsed, then: &Parsed) -> Parsed {
+    let olds: Vec<_> = now.nodes.iter().map(|node| same_node(&then.nodes, node, &now.nodes)).collect();
+    let nodes = std::mem::take(&mut now.nodes).into_iter().zip(olds);
+    now.nodes = nodes.map(|(node, old)| if let Some(old) = old { without_hidden(node, old) } else { node }).collect();
+    for node in &mut now.nodes {
+        let mut texts = std::mem::take(&mut node.texts);
+        texts.retain(|text| node.at(&text.pointer).is_some());
+        node.texts = texts;
+    }
+    now
 }
 
 /// The nodes of the execution, by their current names.

@@ -138,10 +138,11 @@ impl ToolCall for CheckWorkflow {
         let source = context.executions().with_file(&request.id, &context.files);
         let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
         let (mut runs, is_read_once) = (view?, source.is_read_once(&request.id));
+        let has_copy = runs.workflow.is_some();
         let ran = self.ran(&context, draft.as_ref(), &mut runs, &progress).await;
         // Scanning all expressions takes time.
         let prepared = blocking(move || {
-            let known = Known { catalogue: catalogue.as_deref(), draft, ran, is_read_once };
+            let known = Known { catalogue: catalogue.as_deref(), draft, ran, has_copy, is_read_once };
             prepare(known, runs, node_name.as_deref(), locale)
         });
         let (mut report, grounds) = prepared.await?;
@@ -167,6 +168,8 @@ struct Known<'a> {
     /// The workflow to check, if it is not the one that ran.
     draft: Option<Document>,
     ran: Option<RanWorkflow>,
+    /// Whether the execution has a copy of the workflow.
+    has_copy: bool,
     is_read_once: bool,
 }
 
@@ -217,7 +220,7 @@ fn unusable(error: &workflow::Error) -> Error {
 
 /// The problems of the structure, and what to look up in the execution; if nothing, the report says why.
 fn prepare(
-    Known { catalogue, draft, ran, is_read_once }: Known<'_>,
+    Known { catalogue, draft, ran, has_copy, is_read_once }: Known<'_>,
     runs: RunsView,
     node: Option<&str>,
     locale: Locale,
@@ -259,7 +262,7 @@ fn prepare(
                 report.is_of_another_workflow = true;
                 return Ok((report, None));
             }
-            let (nodes, connections) = compared(now, &then, &hidden);
+            let (nodes, connections) = compared(now, &then, &hidden, has_copy && executed.is_none());
             let asked = questions(&nodes, &connections, |name| runs.runs_of(name));
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
