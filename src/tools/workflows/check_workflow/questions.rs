@@ -213,8 +213,8 @@ impl OfText<'_> {
 
     /// Whether the text provides for several kinds of the value, here or elsewhere.
     fn handles_kinds(&self, reference: &Reference) -> bool {
-        let reads_it = |other: &&Reference| other.origin == reference.origin && other.path == reference.path;
-        self.scanned.references.iter().filter(reads_it).any(|other| other.handles_kinds)
+        let reads_it = |other: &Reference| other.origin == reference.origin && other.path == reference.path;
+        self.scanned.references.iter().any(|other| other.handles_kinds && reads_it(other))
     }
 
     /// Whether items can come from this node, or it is not known that they cannot: what leads to a sub-node is not what leads
