@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::commands::COMMANDS;
 use crate::toolkit::{Audience, Term};
 
-const OPTIONS: [(&str, &str); 12] = [
+const OPTIONS: [(&str, &str); 14] = [
+    ("Pass executionId:", "Pass --execution"),
+    ("executionId: ", "--execution "),
     ("ignoreDataSizeLimit: true", "--ignore-data-size-limit"),
     ("ignoreDataSizeLimit", "--ignore-data-size-limit"),
     ("pass the id of another execution (argument: with)", "add the id of another execution to the command"),

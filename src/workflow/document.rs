@@ -153,6 +153,11 @@ impl Document {
         text(&self.members, "versionId")
     }
 
+    /// n8n's id of the workflow, if the document has one.
+    pub fn id(&self) -> Option<String> {
+        text(&self.members, "id")
+    }
+
     /// n8n's id of the version that runs in production, if the document has one.
     pub fn active_version(&self) -> Option<String> {
         text(&self.members, "activeVersionId")

@@ -40,6 +40,17 @@ pub fn does_the_same(now: &ParsedNode, then: &ParsedNode, renamed: &[(&str, &str
         }
 }
 
+/// A node without the parameters that n8n's editor hides, so that the node that ran as `then` lacks them: n8n fills in a default for
+/// every other one. Only parameters at the top are certain: those in a collection have no default before they are added.
+pub fn without_hidden(mut node: ParsedNode, then: &ParsedNode) -> ParsedNode {
+    // Otherwise nothing shows that n8n filled any in.
+    let has_defaults = then.parameters.keys().any(|name| !node.parameters.contains_key(name));
+    if has_defaults && node.is_read && then.is_read && agree(&node, then, &["type", "typeVersion"]) {
+        node.parameters.retain(|name, _| then.parameters.contains_key(name));
+    }
+    node
+}
+
 /// The parameters of a node in which other nodes have their new names.
 fn with_names(node: &ParsedNode, renamed: &[(&str, &str)]) -> Value {
     let mut parameters = Value::Object(node.parameters.clone());
@@ -185,6 +196,27 @@ mod tests {
         let (one, other) = (r#"{"url": "a", "n": 1e400}"#, r#"{"url": "b", "n": 1e400}"#);
         assert!(does_the_same(&node(one), &node(one), &[]));
         assert!(!does_the_same(&node(one), &node(other), &[]) && !does_the_same(&node(one), &node("{}"), &[]));
+    }
+
+    #[test]
+    fn parameters_that_an_execution_lacks_are_hidden() {
+        let node = |parameters: Value| {
+            let node = json!({"name": "A", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "parameters": parameters});
+            let text = json!({"nodes": [node], "connections": {}}).to_string();
+            Parsed::of(&Document::parse(text.as_bytes()).unwrap()).unwrap().nodes.remove(0)
+        };
+        let then = || node(json!({"url": "a", "sendBody": false, "options": {}}));
+        let is_same = |now: Value, then: &ParsedNode| does_the_same(&without_hidden(node(now), then), then, &[]);
+        assert!(is_same(json!({"url": "a", "bodyParameters": {"parameters": [{"name": "x"}]}}), &then()));
+        for changed in [
+            json!({"url": "b", "bodyParameters": {}}),
+            json!({"url": "a", "sendBody": true, "bodyParameters": {}}),
+            json!({"url": "a", "options": {"timeout": 1}, "bodyParameters": {}}),
+        ] {
+            assert!(!is_same(changed.clone(), &then()), "{changed}");
+        }
+        // Nothing was filled in: it may be new.
+        assert!(!is_same(json!({"url": "a", "jsonBody": "x"}), &node(json!({"url": "a"}))));
     }
 
     #[test]

@@ -298,4 +298,17 @@ fn an_execution_of_another_workflow_is_named() {
     let answer = run(&["check-workflow", &file, "--execution", execution.to_str().unwrap()]);
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("seems to be of another workflow") && !message.contains("were looked up"), "{answer}");
+    // One shared name, such as that of a trigger, does not make it the same workflow; and the command fails.
+    let body = json!({"id": "1", "workflowId": "v", "data": {"resultData": {"runData": {"Webhook": [{"data": {"main": [[{"json": {}}]]}}]}}},
+        "workflowData": {"id": "v", "nodes": [set("Webhook", &json!({})), set("Else", &json!({}))], "connections": {}}});
+    std::fs::write(&execution, body.to_string()).unwrap();
+    let nodes = [set("Webhook", &json!({})), set("A", &json!({"v": "={{ $json.a }}"})), set("B", &json!({}))];
+    let workflow = json!({"id": "w", "name": "W", "nodes": nodes, "connections": {}});
+    let file = write(folder.path(), "w.json", &workflow.to_string());
+    let arguments = ["check-workflow", &file, "--execution", execution.to_str().unwrap()];
+    let answer = run(&arguments);
+    assert!(answer["message"].as_str().unwrap().contains("fewer than half of these nodes"), "{answer}");
+    assert!(answer["data"]["checked"].is_null() && answer["data"]["isOfAnotherWorkflow"] == true, "{answer}");
+    let output = Command::new(binary()).args(arguments).env_remove("N8N_URL").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }

@@ -296,7 +296,9 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         fails: |answer| {
             let problems = answer["data"]["problems"].as_array();
             let has_errors = problems.is_some_and(|problems| problems.iter().any(|one| one["severity"] == "error"));
-            has_errors.then_some("The workflow has errors.")
+            let is_foreign = answer["data"]["isOfAnotherWorkflow"] == true;
+            let of_execution = is_foreign.then_some("The execution seems to be of another workflow.");
+            has_errors.then_some("The workflow has errors.").or(of_execution)
         },
         render: render_workflow::check,
         examples: &["n8n-lens check-workflow workflow.json", "n8n-lens check-workflow AbC123 --execution 1234"],

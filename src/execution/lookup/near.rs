@@ -8,16 +8,22 @@ use super::known::{JSON, KnownPaths};
 /// How a known path differs from the requested one; the likeliest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Differs {
-    /// One name, in case or punctuation.
+    /// Only in whether a dot is part of a name.
+    InDots,
+    /// One name, in case only.
     InCase,
+    /// One name, in punctuation, and perhaps in case.
+    InPunctuation,
     /// One name, by slips.
     BySlips,
     /// Where the last name is.
     InPlace,
     /// Where the last name is, and its case or punctuation.
     InPlaceAndCase,
-    /// One name, in case or punctuation; what comes after it is not known.
+    /// One name, in case only; what comes after it is not known.
     InCaseThenUnknown,
+    /// One name, in punctuation, and perhaps in case; what comes after it is not known.
+    InPunctuationThenUnknown,
     /// One name, by slips; what comes after it is not known.
     BySlipsThenUnknown,
     /// Where a name before the last one is; what comes after it is not known.
@@ -39,8 +45,11 @@ pub(super) fn nearest<'k>(asked: &[Step], known: impl Iterator<Item = &'k KnownP
 }
 
 /// Whether a path may be a slip for another one even where a missing value is provided for: one name differs, by a slip and
-/// not in its digits only (`line2`, `line1`), or one path has one step more.
+/// not in its digits only (`line2`, `line1`), one path has one step more, or only a dot is part of a name.
 pub fn is_close(asked: &[Step], near: &[Step]) -> bool {
+    if are_dotted_alike(asked, near) {
+        return true;
+    }
     let start = asked.iter().zip(near).take_while(|(one, other)| one == other).count();
     let (asked, near) = (&asked[start..], &near[start..]);
     match (asked, near) {
@@ -67,8 +76,31 @@ impl Search<'_> {
             (at, has) = (next, has + 1);
         }
         if has < self.asked.len() && self.known.place(at).is_some() {
+            self.dotted(JSON, 0);
+            self.dotted(at, has);
             self.among_siblings(at, has);
             self.elsewhere(has);
+        }
+    }
+
+    /// Looks for the missing names as one name with dots, and for a missing name with dots as several ones.
+    fn dotted(&mut self, at: usize, has: usize) {
+        let names: Option<Vec<_>> = self.asked[has..].iter().map(name_of).collect();
+        let Some(dotted) = names.map(|names| names.join(".")).filter(|dotted| dotted.contains('.')) else { return };
+        let mut open = vec![(at, dotted.as_str(), self.asked[..has].to_vec())];
+        while let Some((at, rest, path)) = open.pop() {
+            let parts = self.known.place(at).map_or(&[][..], |place| &place.parts);
+            for part in parts {
+                let Some(name) = self.known.place(*part).and_then(|place| place.name.as_deref()) else { continue };
+                let path = || [&path[..], &[Step::Name(name.to_owned())]].concat();
+                match rest.strip_prefix(name) {
+                    Some("") => self.offer((Differs::InDots, 0, 0, 0), path()),
+                    Some(after) if !name.is_empty() && after.starts_with('.') => {
+                        open.push((*part, &after[1..], path()))
+                    }
+                    _ => {}
+                }
+            }
         }
     }
 
@@ -78,12 +110,14 @@ impl Search<'_> {
         let parts = self.known.place(at).map_or(&[][..], |place| &place.parts);
         for part in parts {
             let Some(other) = self.known.place(*part).and_then(|place| place.name.as_deref()) else { continue };
-            let Some((in_case, slips)) = likeness(name, other) else { continue };
-            let differs = match (self.follow(*part, has + 1), in_case) {
-                (Rest::Known, true) => Differs::InCase,
-                (Rest::Known, false) => Differs::BySlips,
-                (Rest::Unknown, true) => Differs::InCaseThenUnknown,
-                (Rest::Unknown, false) => Differs::BySlipsThenUnknown,
+            let Some((likeness, slips)) = likeness(name, other) else { continue };
+            let differs = match (self.follow(*part, has + 1), likeness) {
+                (Rest::Known, Likeness::Case) => Differs::InCase,
+                (Rest::Known, Likeness::Punctuation) => Differs::InPunctuation,
+                (Rest::Known, Likeness::Slips) => Differs::BySlips,
+                (Rest::Unknown, Likeness::Case) => Differs::InCaseThenUnknown,
+                (Rest::Unknown, Likeness::Punctuation) => Differs::InPunctuationThenUnknown,
+                (Rest::Unknown, Likeness::Slips) => Differs::BySlipsThenUnknown,
                 (Rest::Absent, _) => continue,
             };
             let path = [&self.asked[..has], &[Step::Name(other.to_owned())], &self.asked[has + 1..]].concat();
@@ -168,22 +202,44 @@ enum Rest {
     Absent,
 }
 
-/// How similar two names are: whether they differ only in case and punctuation, and by how many slips. `None` if they
-/// are not similar.
-fn likeness(name: &str, other: &str) -> Option<(bool, usize)> {
+/// In what two similar names differ.
+#[derive(Clone, Copy)]
+enum Likeness {
+    Case,
+    /// Punctuation, and perhaps case.
+    Punctuation,
+    Slips,
+}
+
+/// In what two names differ, and by how many slips; `None` if they are not similar.
+fn likeness(name: &str, other: &str) -> Option<(Likeness, usize)> {
     let longest = name.chars().count().max(other.chars().count());
     // Names of a value that is larger than a name are not compared: it would take too long.
     if longest > 100 {
         return None;
     }
     let slips = strsim::osa_distance(name, other);
+    if name.to_lowercase() == other.to_lowercase() {
+        return Some((Likeness::Case, slips));
+    }
     if are_alike(name, other) {
-        return Some((true, slips));
+        return Some((Likeness::Punctuation, slips));
     }
     // In a short name, one different letter makes it another name.
     let is_short = longest < 4;
     let is_slip = longest > 1 && slips <= (longest / 5).max(1) && !(is_short && is_substitution(name, other));
-    is_slip.then_some((false, slips))
+    is_slip.then_some((Likeness::Slips, slips))
+}
+
+fn name_of(step: &Step) -> Option<&str> {
+    if let Step::Name(name) = step { Some(name) } else { None }
+}
+
+/// Whether two different paths are the same text with dots between their names.
+fn are_dotted_alike(path: &[Step], other: &[Step]) -> bool {
+    let dotted =
+        |path: &[Step]| -> Option<String> { Some(path.iter().map(name_of).collect::<Option<Vec<_>>>()?.join(".")) };
+    path.len() != other.len() && dotted(path).is_some_and(|path| dotted(other) == Some(path))
 }
 
 /// Whether two names differ only in case and punctuation.
@@ -236,6 +292,40 @@ mod tests {
             ("Customer.notes[1].x", "customer.notes[1].x"),
         ] {
             assert_eq!(near(asked).as_deref(), Some(expected), "{asked}");
+        }
+    }
+
+    #[test]
+    fn the_same_name_in_another_case_comes_before_other_punctuation_and_slips() {
+        let known = known(&[r#"{"json":{"user_id":1,"userId":2,"order id":3,"orderId":4,"order_ids":5}}"#]);
+        let near = |asked: &str| nearest(&path_of(asked), [&known].into_iter()).map(|path| path_text(&path));
+        for (asked, expected) in [
+            ("userid", "userId"),
+            ("USER_ID", "user_id"),
+            ("user-id", "user_id"),
+            ("orderid", "orderId"),
+            ("order_id", "[\"order id\"]"),
+        ] {
+            assert_eq!(near(asked).as_deref(), Some(expected), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_dot_may_be_part_of_a_name() {
+        let known = known(&[r#"{"json":{"customer.name":1,"ship":{"city":{"code":2}},"a":{"b.c":3},"a.b":{}}}"#]);
+        let near = |asked: &[&str]| {
+            let asked: Vec<_> = asked.iter().map(|name| Step::Name((*name).to_owned())).collect();
+            let near = nearest(&asked, [&known].into_iter())?;
+            Some((path_text(&near), is_close(&asked, &near)))
+        };
+        for (asked, expected) in [
+            (&["customer", "name"][..], "[\"customer.name\"]"),
+            (&["ship.city", "code"], "ship.city.code"),
+            (&["ship.city.code"], "ship.city.code"),
+            (&["a.b.c"], "a[\"b.c\"]"),
+            (&["a", "b", "c"], "a[\"b.c\"]"),
+        ] {
+            assert_eq!(near(asked), Some((expected.to_owned(), true)), "{asked:?}");
         }
     }
 

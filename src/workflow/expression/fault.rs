@@ -11,6 +11,8 @@ pub struct Fault {
     pub at: usize,
     /// Whether `}}` closed the code while a string, a bracket or something else was open: n8n closes it even there.
     pub is_cut: bool,
+    /// Whether no `}}` closes the code, so that it goes on to the end of the text.
+    pub is_unclosed: bool,
 }
 
 /// What is wrong.
@@ -58,6 +60,10 @@ impl fmt::Display for Fault {
             FaultKind::Empty => f.write_str("there is nothing between {{ and }}")?,
             FaultKind::Statement => f.write_str("it is a statement, not a value")?,
         }
-        if self.is_cut { f.write_str("; the first }} ends an expression, even inside a string") } else { Ok(()) }
+        match self.is_cut {
+            true => f.write_str("; the first }} ends an expression, even inside a string"),
+            false if self.is_unclosed => f.write_str("; no }} closes the {{ of the expression"),
+            false => Ok(()),
+        }
     }
 }

@@ -10,7 +10,8 @@ use super::token::{Bracket, Kind};
 
 /// The first reason why the code is refused.
 pub(super) fn fault(code: &Code<'_>) -> Option<Fault> {
-    let of_kind = |kind, at| Fault { kind, at, is_cut: code.is_closed && is_cut(kind, code) };
+    let is_unclosed = code.syntax == Syntax::Expression && !code.is_closed;
+    let of_kind = |kind, at| Fault { kind, at, is_cut: code.is_closed && is_cut(kind, code), is_unclosed };
     // The brackets first: adjacent tokens are only certain if brackets match.
     let first = code.tokens.fault.or_else(|| pairs(code)).or_else(|| whole(code));
     first.filter(|_| !tolerates_bracket(code)).map(|(kind, at)| of_kind(kind, at))

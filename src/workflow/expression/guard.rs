@@ -8,6 +8,9 @@ use super::code::Code;
 use super::lexeme::Lexeme;
 use super::token::{Bracket, Kind};
 
+/// How many steps of a path are compared with others of the text. No item is deeper.
+const COMPARED_STEPS: usize = 24;
+
 /// Whether some of the code runs only under a condition.
 pub(super) fn has_branches(code: &Code<'_>) -> bool {
     (0..code.list().len()).any(|index| {
@@ -16,9 +19,10 @@ pub(super) fn has_branches(code: &Code<'_>) -> bool {
     })
 }
 
-/// Whether the code provides for a missing value; `references` are those in it.
-pub(super) fn has_guard(code: &Code<'_>, references: &[Reference]) -> bool {
-    let all_declared = || (0..code.list().len()).filter_map(|index| declared(code, index, references)).collect();
+/// Whether the code provides for a missing value; `references` are those in it, and `variables` have values of some of them.
+pub(super) fn has_guard(code: &Code<'_>, references: &[Reference], variables: &[&str]) -> bool {
+    let of_values = |index| declared(code, index, references);
+    let all_declared = || (0..code.list().len()).filter_map(of_values).chain(variables.iter().copied()).collect();
     let declared: LazyCell<HashSet<_>, _> = LazyCell::new(all_declared);
     (0..code.list().len()).any(|index| match code.lexeme(index) {
         Lexeme::OptionalDot | Lexeme::Fallback | Lexeme::Question | Lexeme::Not => true,
@@ -91,6 +95,24 @@ impl Enclosed {
     }
 }
 
+/// Guards the references to fields for which another piece of code of the text provides, or for what contains them:
+/// `{{ $json.a ? 'A: ' : '' }}{{ $json.a }}`.
+pub(super) fn guard_elsewhere(references: &mut [Reference]) {
+    let field = |reference: &Reference| (reference.origin.clone(), reference.path.clone());
+    let guarded: HashSet<_> = references.iter().filter(|reference| reference.is_guarded).map(field).collect();
+    if guarded.is_empty() {
+        return;
+    }
+    for reference in references {
+        let (origin, mut path) = field(reference);
+        path.truncate(COMPARED_STEPS);
+        while !reference.is_guarded && !path.is_empty() {
+            reference.is_guarded = guarded.contains(&(origin.clone(), path.clone()));
+            path.pop();
+        }
+    }
+}
+
 /// Guards the references whose value, if it is missing, is left out: `{...$json.a}`, `Object.assign({}, $json.a)`,
 /// `JSON.stringify({a: $json.a})`.
 pub(super) fn guard_left_out(code: &Code<'_>, references: &mut [Reference]) {
@@ -122,8 +144,13 @@ fn asks_for_value(code: &Code<'_>, open: usize, references: &[Reference], declar
 
 /// The token after a reference, and the members and indexes that follow it, that begins with this token.
 pub(super) fn reads(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
+    members(code, end(code, first, references)?)
+}
+
+/// The token after a reference that begins with this token.
+pub(super) fn end(code: &Code<'_>, first: usize, references: &[Reference]) -> Option<usize> {
     let end = references[at(code, first, references)?].range.end;
-    members(code, first + code.list()[first..].partition_point(|token| token.end() <= end))
+    Some(first + code.list()[first..].partition_point(|token| token.end() <= end))
 }
 
 /// Which reference begins with this token.

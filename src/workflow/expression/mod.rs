@@ -25,9 +25,11 @@ mod code;
 mod fault;
 mod grammar;
 mod guard;
+mod kinds;
 mod lexeme;
 mod lexer;
 mod literal;
+mod patterns;
 mod references;
 mod rename;
 mod strings;
@@ -108,18 +110,27 @@ pub struct Reference {
     pub path: Vec<Step>,
     /// Whether `.length` follows the path: that of a string or a list, or a field with that name.
     pub takes_length: bool,
-    /// Its bytes in the text: from the `$` to the end of the path, without the length.
+    /// Its bytes in the text: from the `$` to the end of the path, without the length; or the name of the field in a pattern.
     pub range: Range<usize>,
+    /// For a field that a declaration takes from something, `const { a } = $json`: the bytes of that.
+    pub taken_from: Option<Range<usize>>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
     /// with null, undefined or an empty string, `in`, an `if` that only tests for a value, a `catch`, or a function for it,
-    /// such as `filter(Boolean)`. An expression is one `{{ }}`, or all of a Code node. Or the value, if it is missing, is
-    /// left out: `{...$json.a}`.
+    /// such as `filter(Boolean)`. An expression is one `{{ }}`, or all of a Code node; another `{{ }}` of the text counts if it
+    /// provides for the same field or for what contains it. Or the value, if it is missing, is left out: `{...$json.a}`.
     pub is_guarded: bool,
     /// Whether nothing is read: a value is assigned to it, or it is deleted.
     pub is_written: bool,
     /// How many steps of the path the item must have. The code may have set what follows: it assigns to a field of that name,
     /// or changes what contains it. None if the variable is not n8n's.
     pub received: usize,
+    /// What should stand before the path, if something is missing there: `json` in `$('X').item.a`, `first().json` in
+    /// `$('X').first.json.a`, `all().length` in `$input.length`. Nothing is there then, and `origin` and `path` are what was meant.
+    pub meant: Option<&'static str>,
+    /// Whether the code asks for the kind of the value (`typeof`, `Array.isArray`), or makes one kind of it (`Number`, `toString`, …).
+    pub handles_kinds: bool,
+    /// Whether it is all of a `{{ }}` beside which the text has something else: n8n puts the value into that.
+    pub is_in_text: bool,
 }
 
 /// Where a field is read from.
@@ -210,17 +221,26 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
         scanned.codes += 1;
         let (references, names) = (scanned.references.len(), scanned.names.len());
         find(&code, &mut scanned);
+        let (fields, variables) = patterns::fields(&code, &scanned.references[references..]);
+        if !fields.is_empty() {
+            scanned.references.extend(fields);
+            scanned.references[references..].sort_by_key(|reference| reference.range.start);
+        }
         let refers = scanned.references.len() > references || scanned.names.len() > names;
-        if refers && guard::has_guard(&code, &scanned.references[references..]) {
+        if refers && guard::has_guard(&code, &scanned.references[references..], &variables) {
             scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
             scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }
         if scanned.references.len() > references {
             guard::guard_left_out(&code, &mut scanned.references[references..]);
             writes::mark(&code, &mut scanned.references[references..]);
+            kinds::mark(&code, &mut scanned.references[references..]);
         }
         scanned.has_branches |= guard::has_branches(&code);
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));
+    }
+    if scanned.codes > 1 {
+        guard::guard_elsewhere(&mut scanned.references);
     }
     scanned.names.sort_by_key(|name| name.range.start);
     scanned

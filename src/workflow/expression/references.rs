@@ -12,6 +12,37 @@ use super::literal::unquoted;
 use super::token::{Bracket, Kind};
 use super::{Access, NodeName, Notation, Origin, Reference, Scanned, Step, Which};
 
+/// What an item has beside its `json` (`INodeExecutionData`), what n8n has at `$('X')`, `$input` and `$node["X"]`, and what every
+/// object of JavaScript has.
+const NOT_FIELDS: [&str; 26] = [
+    "all",
+    "binary",
+    "constructor",
+    "context",
+    "data",
+    "error",
+    "evaluationData",
+    "executionStatus",
+    "first",
+    "hasOwnProperty",
+    "index",
+    "isExecuted",
+    "item",
+    "itemMatching",
+    "json",
+    "last",
+    "length",
+    "metadata",
+    "pairedItem",
+    "parameter",
+    "params",
+    "redaction",
+    "runIndex",
+    "sendMessage",
+    "toString",
+    "valueOf",
+];
+
 /// One link of a chain, and the index of the token after it.
 enum Link {
     Member(Step, usize),
@@ -31,7 +62,7 @@ pub(super) fn find<F: FnOnce() -> bool>(code: &Code<'_>, is_cheerio: &LazyCell<b
             Lexeme::Json | Lexeme::Node | Lexeme::Input | Lexeme::Dollar | Lexeme::Items
                 if is_member() || finder.is_key(index) => {}
             Lexeme::Node => finder.node_list(index),
-            Lexeme::Json => finder.reference(index, index + 1, Origin::Input(Which::Item)),
+            Lexeme::Json => finder.reference(index, index + 1, Origin::Input(Which::Item), None),
             Lexeme::Input => finder.items(index, index + 1, None),
             Lexeme::Dollar if !**is_cheerio => finder.node(index),
             Lexeme::Items => finder.item_list(index),
@@ -134,8 +165,8 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Reads the path after the item's `json` and adds the reference.
-    fn reference(&mut self, first: usize, mut next: usize, origin: Origin) {
+    /// Reads the path after the item's `json`, or where that should be, and adds the reference.
+    fn reference(&mut self, first: usize, mut next: usize, origin: Origin, meant: Option<&'static str>) {
         // Each step with the tokens that it consists of.
         let mut steps = Vec::new();
         while let Some(Link::Member(step, after)) = self.link(next) {
@@ -159,6 +190,9 @@ impl Finder<'_, '_> {
         let (Some(start), Some(last)) = (token(first), end.checked_sub(1).and_then(token)) else { return };
         let range = start.start()..last.end();
         let path: Vec<_> = steps.into_iter().map(|(step, _)| step).collect();
+        if meant.is_some() && path.is_empty() {
+            return;
+        }
         let received = path.len();
         let takes_length = length.is_some();
         let is_written = is_written && !takes_length;
@@ -167,9 +201,13 @@ impl Finder<'_, '_> {
             path,
             takes_length,
             range,
+            taken_from: None,
             is_guarded: false,
             is_written,
             received,
+            meant,
+            handles_kinds: false,
+            is_in_text: false,
         });
     }
 
@@ -185,6 +223,9 @@ impl Finder<'_, '_> {
         let is_of_another_run = |has_arguments: bool| has_arguments && output.is_none_or(|(_, is_alone)| !is_alone);
         let (which, next) = match (method.as_str(), called) {
             ("item", None) => return self.json(first, next, name, (None, Which::Item)),
+            ("item" | "json", _) | ("first" | "last" | "all", None) => {
+                return self.without_call(first, (&method, next, called.map(|(_, after)| after)), name);
+            }
             ("pairedItem", Some((has_arguments, after))) => {
                 let which = if has_arguments { Which::Any } else { Which::Item };
                 return self.json(first, after, name, (None, which));
@@ -195,11 +236,62 @@ impl Finder<'_, '_> {
             ("last", Some((_, after))) => (Which::Last, after),
             ("all", Some((has_arguments, after))) => match self.element(after, is_of_another_run(has_arguments)) {
                 Some(element) => element,
-                None => return,
+                None => {
+                    return self.meant(first, self.member(after, "json"), origin(name, Which::First), "all()[0].json");
+                }
             },
+            ("length", None) => return self.number_of_items(first, next, name),
+            (method, None) if !NOT_FIELDS.contains(&method) => {
+                return self.meant(first, Some(index), origin(name, Which::Item), "item.json");
+            }
             _ => return,
         };
         self.json(first, next, name, (output.map(|(output, _)| output), which));
+    }
+
+    /// What is read of a method that is not called, of `item` that is, or of a node's `json`: nothing has it.
+    fn without_call(&mut self, first: usize, (method, next, after): (&str, usize, Option<usize>), name: Option<&str>) {
+        let (which, meant) = match (method, after) {
+            ("json", None) => return self.meant(first, Some(next), origin(name, Which::Item), "item.json"),
+            ("item", Some(_)) => (Which::Item, "item.json"),
+            ("first", None) => (Which::First, "first().json"),
+            ("last", None) => (Which::Last, "last().json"),
+            ("all", None) => return self.length(first, next, name),
+            _ => return,
+        };
+        self.meant(first, self.member(after.unwrap_or(next), "json"), origin(name, which), meant);
+    }
+
+    /// `$('X').all.length`
+    fn length(&mut self, first: usize, index: usize, name: Option<&str>) {
+        if let Some(next) = self.member(index, "length") {
+            self.number_of_items(first, next, name);
+        }
+    }
+
+    /// The length of what is no list of items; `next` is the token after it.
+    fn number_of_items(&mut self, first: usize, next: usize, name: Option<&str>) {
+        let (Some(start), Some(last)) = (self.code.token(first), self.code.token(next - 1)) else { return };
+        self.scanned.references.push(Reference {
+            origin: origin(name, Which::First),
+            path: Vec::new(),
+            takes_length: false,
+            range: start.start()..last.end(),
+            taken_from: None,
+            is_guarded: false,
+            is_written: false,
+            received: 0,
+            meant: Some("all().length"),
+            handles_kinds: false,
+            is_in_text: false,
+        });
+    }
+
+    /// A reference in which something is missing before the path, which begins with the token `next`.
+    fn meant(&mut self, first: usize, next: Option<usize>, origin: Origin, meant: &'static str) {
+        if let Some(next) = next {
+            self.reference(first, next, origin, Some(meant));
+        }
     }
 
     /// The number of an output as an argument, and whether none follows it.
@@ -219,9 +311,17 @@ impl Finder<'_, '_> {
     }
 
     fn json(&mut self, first: usize, index: usize, name: Option<&str>, (output, which): (Option<u64>, Which)) {
-        let Some(next) = self.member(index, "json") else { return };
         let origin = name.map_or(Origin::Input(which), |name| Origin::Node { name: name.to_owned(), output, which });
-        self.reference(first, next, origin);
+        match self.link(index) {
+            Some(Link::Member(Step::Name(member), next)) if member == "json" => {
+                self.reference(first, next, origin, None)
+            }
+            // A field of the item that is rather one of its `json`.
+            Some(Link::Member(Step::Name(member), _)) if !NOT_FIELDS.contains(&member.as_str()) => {
+                self.reference(first, index, origin, Some("json"));
+            }
+            _ => {}
+        }
     }
 
     fn is_literal(&self, index: usize) -> bool {
@@ -328,6 +428,11 @@ impl Finder<'_, '_> {
         };
         self.json(index, next, Some(&name), (None, Which::Item));
     }
+}
+
+/// Items of a node, in any of its outputs, or of the input.
+fn origin(name: Option<&str>, which: Which) -> Origin {
+    name.map_or(Origin::Input(which), |name| Origin::Node { name: name.to_owned(), output: None, which })
 }
 
 /// Adds the nodes that are named in comments. n8n renames them too.

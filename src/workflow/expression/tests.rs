@@ -1,5 +1,7 @@
 use super::*;
 
+mod missing;
+
 /// References as `origin: path`, of an expression or, without `=`, of code.
 fn references(text: &str) -> Vec<String> {
     let syntax = if text.starts_with('=') { Syntax::Expression } else { Syntax::Code };
@@ -227,6 +229,20 @@ fn guards_count_for_one_expression() {
 }
 
 #[test]
+fn a_guard_counts_for_the_same_field_in_the_whole_text() {
+    for (text, expected) in [
+        ("={{ $json.a ? 'A: ' : '' }}{{ $json.a }}", [true, true]),
+        ("={{ $json.a.b }} {{ $json.a ?? '' }}", [true, true]),
+        ("={{ $json.a.b ?? '' }} {{ $json.a }}", [true, false]),
+        ("={{ $json ? 1 : 2 }} {{ $json.a }}", [true, false]),
+        ("={{ $json.a ?? 1 }} {{ $('X').item.json.a }}", [true, false]),
+    ] {
+        let scanned = scan(text, Syntax::Expression);
+        assert_eq!(scanned.references.iter().map(|one| one.is_guarded).collect::<Vec<_>>(), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_may_be_left_out_is_guarded() {
     for (code, expected) in [
         ("({...$json.a, b: $json.b})", [true, false]),
@@ -327,6 +343,8 @@ fn faults_have_a_reason() {
     refuses(" name: 1 ", FaultKind::Statement);
     let words = scan("={{ 'a }} x }}", Syntax::Expression).fault.unwrap().to_string();
     assert_eq!(words, "a string is not closed; the first }} ends an expression, even inside a string");
+    let words = scan("={{ $json.total }", Syntax::Expression).fault.unwrap().to_string();
+    assert_eq!(words, "'}' closes nothing; no }} closes the {{ of the expression");
 }
 
 #[test]

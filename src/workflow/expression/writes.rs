@@ -24,7 +24,7 @@ pub(super) fn mark(code: &Code<'_>, references: &mut [Reference]) {
     let writes = read(code, references);
     for reference in references {
         reference.received = writes.received(code, reference);
-        reference.is_written |= writes.targets.contains(&reference.range.start);
+        reference.is_written |= writes.targets.contains(&reference.range.start) || writes.redeclares(code, reference);
     }
 }
 
@@ -57,8 +57,7 @@ impl Writes<'_> {
     /// How many steps of the path are not set by the code.
     fn received(&self, code: &Code<'_>, reference: &Reference) -> usize {
         let start = reference.range.start;
-        let text = code.text.get(reference.range.clone()).unwrap_or_default();
-        if self.redeclared.iter().any(|name| text.starts_with(name)) {
+        if self.redeclares(code, reference) {
             return 0;
         }
         let is_set =
@@ -66,6 +65,13 @@ impl Writes<'_> {
         let named = reference.path.iter().position(|step| matches!(step, Step::Name(name) if is_set(name)));
         let changed = self.changes.iter().filter(|change| start >= change.after && change.contains(reference));
         changed.map(|change| change.path.len()).chain(named).min().unwrap_or(reference.path.len())
+    }
+
+    /// Whether the variable of a reference is one of the code.
+    fn redeclares(&self, code: &Code<'_>, reference: &Reference) -> bool {
+        let source = reference.taken_from.as_ref().unwrap_or(&reference.range);
+        let text = code.text.get(source.clone()).unwrap_or_default();
+        self.redeclared.iter().any(|name| text.starts_with(name))
     }
 }
 
@@ -398,6 +404,6 @@ mod tests {
         asks("if (x.nmae == 1) out[k] = $json.nmae; f($json.nmae)", &["$json.nmae", "$json.nmae"]);
         asks("out.push({nmae: 1}); f($json.nmae)", &["$json.nmae"]);
         asks("$json.total = 1; f($json.data.total, $json.total)", &["$json.data.total…"]);
-        asks("const {nmae} = $json; const [a] = [$json.nmae]", &["$json.nmae"]);
+        asks("const {nmae} = $json; const [a] = [$json.nmae]", &["nmae", "$json.nmae"]);
     }
 }

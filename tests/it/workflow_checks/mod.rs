@@ -14,6 +14,8 @@ use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::call;
 
 mod evaluated_once;
+mod handled;
+mod misread;
 
 /// The mistakes in the expressions of the fixtures' workflows: each is the cause that the fixture was made for, or a trace of it.
 const FINDINGS: [(&str, &str, &str, &str); 4] = [

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::workflow::connections::Connection;
 use crate::workflow::left_over::is_left_over;
 use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
-use crate::workflow::revision::{does_the_same, same_node};
+use crate::workflow::revision::{does_the_same, same_node, without_hidden};
 
 /// A node of the checked workflow.
 pub(super) struct CheckedNode {
@@ -24,6 +24,11 @@ impl CheckedNode {
     /// Whether the execution shows what it receives or outputs.
     pub(super) fn is_known(&self) -> bool {
         self.ran_as.is_some() || self.output_as.is_some()
+    }
+
+    /// Whether its expressions are looked up. n8n passes the items of a disabled node through, and evaluates nothing.
+    pub(super) fn is_checked(&self) -> bool {
+        !self.node.is_disabled
     }
 }
 
@@ -50,8 +55,17 @@ impl Hidden {
     }
 }
 
-/// The enabled nodes of a workflow without what is hidden, compared with the workflow that an execution ran; and its connections.
-pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<CheckedNode>, Vec<Connection>) {
+/// The nodes of a workflow without what is hidden, compared with the workflow that an execution ran; and its connections.
+/// `is_executed`: that is as n8n ran it, not as it was saved.
+pub(super) fn compared(
+    mut now: Parsed,
+    then: &Parsed,
+    hidden: &Hidden,
+    is_executed: bool,
+) -> (Vec<CheckedNode>, Vec<Connection>) {
+    if is_executed {
+        now = without_hidden_in(now, then);
+    }
     for node in &mut now.nodes {
         let mut texts = std::mem::take(&mut node.texts);
         texts.retain(|text| !hidden.has(node, &text.pointer) && !is_left_over(node, &text.pointer));
@@ -74,7 +88,7 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<
         (old.filter(|_| holds), output_as, root(&now.connections, &node.name), has_several_inputs)
     };
     let found: Vec<_> = now.nodes.iter().map(matched).collect();
-    let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
+    let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE));
     let nodes = nodes.map(|(node, (ran_as, output_as, root, has_several_inputs))| CheckedNode {
         node,
         ran_as,
@@ -83,6 +97,19 @@ pub(super) fn compared(mut now: Parsed, then: &Parsed, hidden: &Hidden) -> (Vec<
         has_several_inputs,
     });
     (nodes.collect(), now.connections)
+}
+
+/// The nodes without the parameters and texts that n8n left out when it ran them.
+fn without_hidden_in(mut now: Parsed, then: &Parsed) -> Parsed {
+    let olds: Vec<_> = now.nodes.iter().map(|node| same_node(&then.nodes, node, &now.nodes)).collect();
+    let nodes = std::mem::take(&mut now.nodes).into_iter().zip(olds);
+    now.nodes = nodes.map(|(node, old)| if let Some(old) = old { without_hidden(node, old) } else { node }).collect();
+    for node in &mut now.nodes {
+        let mut texts = std::mem::take(&mut node.texts);
+        texts.retain(|text| node.at(&text.pointer).is_some());
+        node.texts = texts;
+    }
+    now
 }
 
 /// The nodes of the execution, by their current names.

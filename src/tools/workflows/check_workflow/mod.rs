@@ -2,25 +2,29 @@
 //! have.
 
 mod compared;
+mod counts;
 mod findings;
+mod foreign;
+mod grounds;
 mod questions;
 mod row;
 mod ways;
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use serde::Serialize;
 
 use self::compared::{CheckedNode, Hidden, compared};
-use self::findings::{finding, is_of_later, not_run};
-use self::questions::{Questions, ReferenceQuestion, questions};
+use self::findings::{Answered, finding, is_of_later, not_run};
+use self::foreign::foreign;
+use self::grounds::Grounds;
+use self::questions::questions;
 pub(super) use self::row::Row;
 use super::change::refused;
 use super::{RanWorkflow, WorkflowLocation, workflow_that_ran};
 use crate::blocking::blocking;
 use crate::budget::Ladder;
-use crate::execution::lookup::{Found, LookupProjection, Of, Outcome, Plan, Question, RunsProjection, RunsView, Which};
+use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::n8n::{ListQuery, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
@@ -55,7 +59,7 @@ arguments! {
 }
 
 /// The most problems of an answer.
-const MAX_PROBLEMS: usize = 20;
+pub const MAX_PROBLEMS: usize = 20;
 
 /// The most nodes without an incoming connection that are listed.
 const MAX_UNREACHED: usize = 20;
@@ -75,6 +79,9 @@ struct CheckedWorkflow<'a> {
     more: Option<usize>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unreached: &'a [String],
+    /// Whether the execution seems to be of another workflow, so that no reference was looked up.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_of_another_workflow: bool,
 }
 
 /// How much was looked up.
@@ -94,36 +101,12 @@ struct Report {
     checked: Option<Checked>,
     /// The execution whose items were examined.
     looked_up_in: Option<String>,
+    /// Whether the execution seems to be of another workflow.
+    is_of_another_workflow: bool,
     /// Remarks that the message adds.
     remarks: Vec<String>,
-}
-
-/// The data for looking references up in an execution.
-struct Grounds {
-    nodes: Vec<CheckedNode>,
-    asked: Questions,
-    runs: RunsView,
-}
-
-impl Grounds {
-    /// Whether the execution ran any of the nodes, or nodes with their names.
-    fn is_of_these_nodes(&self) -> bool {
-        let ran = |name: &str| self.runs.runs_of(name) > 0;
-        self.nodes.iter().any(|node| node.is_known() || ran(&node.node.name))
-    }
-
-    /// The nodes whose received items are counted: the counts decide which items some references read.
-    fn receivers(&self) -> IndexSet<&str> {
-        let paired = self.asked.references.iter().filter(|asked| asked.is_paired);
-        paired.flat_map(|asked| asked.receivers.iter().map(String::as_str)).collect()
-    }
-
-    /// The questions of all references, then those for the numbers of received items.
-    fn questions(&self) -> Vec<Question> {
-        let of_references = self.asked.references.iter().map(|asked| asked.question.clone());
-        let received = |node: &str| Question { node: node.to_owned(), of: Of::Input(Which::Any), path: Vec::new() };
-        of_references.chain(self.receivers().into_iter().map(received)).collect()
-    }
+    /// How many nodes were not looked up, after the execution was named.
+    skipped: Option<String>,
 }
 
 impl ToolCall for CheckWorkflow {
@@ -155,10 +138,11 @@ impl ToolCall for CheckWorkflow {
         let source = context.executions().with_file(&request.id, &context.files);
         let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
         let (mut runs, is_read_once) = (view?, source.is_read_once(&request.id));
+        let has_copy = runs.workflow.is_some();
         let ran = self.ran(&context, draft.as_ref(), &mut runs, &progress).await;
         // Scanning all expressions takes time.
         let prepared = blocking(move || {
-            let known = Known { catalogue: catalogue.as_deref(), draft, ran, is_read_once };
+            let known = Known { catalogue: catalogue.as_deref(), draft, ran, has_copy, is_read_once };
             prepare(known, runs, node_name.as_deref(), locale)
         });
         let (mut report, grounds) = prepared.await?;
@@ -184,6 +168,8 @@ struct Known<'a> {
     /// The workflow to check, if it is not the one that ran.
     draft: Option<Document>,
     ran: Option<RanWorkflow>,
+    /// Whether the execution has a copy of the workflow.
+    has_copy: bool,
     is_read_once: bool,
 }
 
@@ -234,7 +220,7 @@ fn unusable(error: &workflow::Error) -> Error {
 
 /// The problems of the structure, and what to look up in the execution; if nothing, the report says why.
 fn prepare(
-    Known { catalogue, draft, ran, is_read_once }: Known<'_>,
+    Known { catalogue, draft, ran, has_copy, is_read_once }: Known<'_>,
     runs: RunsView,
     node: Option<&str>,
     locale: Locale,
@@ -268,8 +254,16 @@ fn prepare(
             "Standard input can be read only once: only the structure was checked. Save the execution to a file and pass the file.",
         ),
         (Some(now), Some(then)) => {
-            let (nodes, connections) = compared(now, &then, &hidden);
-            let asked = questions(&nodes, &connections);
+            let saved_id = draft.as_ref().and_then(Document::id);
+            let ran_id = runs.header.workflow_id.as_deref();
+            let of_another = || foreign(&now, saved_id.as_deref(), &then, ran_id, locale);
+            if let Some(remark) = draft.as_ref().and_then(|_| of_another()) {
+                report.remarks.push(remark);
+                report.is_of_another_workflow = true;
+                return Ok((report, None));
+            }
+            let (nodes, connections) = compared(now, &then, &hidden, has_copy && executed.is_none());
+            let asked = questions(&nodes, &connections, |name| runs.runs_of(name));
             return Ok((report, Some(Grounds { nodes, asked, runs })));
         }
         _ => (
@@ -301,15 +295,11 @@ fn which_version(draft: Option<&Document>, ran: Option<&str>, locale: Locale) ->
 impl Report {
     /// Adds what the items of an execution say.
     fn look_up(&mut self, grounds: &Grounds, found: &[Found], locale: Locale) {
-        let Grounds { nodes, asked, runs } = grounds;
-        let all = &asked.references;
-        let (found, received) = found.split_at(all.len().min(found.len()));
-        let receivers = grounds.receivers();
-        let received_by = |node: &String| received.get(receivers.get_index_of(node.as_str())?).map(|found| found.items);
-        // As many as the fewest on the way.
-        let received_by = |asked: &ReferenceQuestion| asked.receivers.iter().filter_map(received_by).min();
-        let looked_up = all.iter().zip(found).filter(|(asked, _)| !is_of_later(asked, runs));
-        let of_items = looked_up.filter_map(|(asked, found)| finding(asked, found, received_by(asked), all));
+        let Grounds { asked, runs, .. } = grounds;
+        let evidence = grounds.evidence(found);
+        let all = Answered { references: &asked.references, evidence: &evidence };
+        let looked_up = all.iter().filter(|(asked, _)| !is_of_later(asked, runs));
+        let of_items = looked_up.filter_map(|(asked, evidence)| finding(asked, evidence, &all, runs));
         let of_nodes = asked.nodes.iter().filter_map(|asked| not_run(asked, runs));
         for row in of_items.chain(of_nodes) {
             match self.rows.iter_mut().find(|known| known.statement() == row.statement()) {
@@ -320,11 +310,11 @@ impl Report {
         let ran = |node: &&CheckedNode| {
             node.ran_as.as_ref().or(node.output_as.as_ref()).is_some_and(|name| runs.runs_of(name) > 0)
         };
-        let known = nodes.iter().filter(|node| node.is_known()).count();
-        let checked = nodes.iter().filter(ran).count();
-        let references = found.iter().filter(|found| found.outcome == Outcome::LookedUp).count();
+        let known = grounds.checked().filter(|node| node.is_known()).count();
+        let checked = grounds.checked().filter(ran).count();
+        let references = evidence.iter().filter(|one| one.found.outcome == Outcome::LookedUp).count();
         self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
-        let skipped = nodes.len() - known;
+        let skipped = grounds.checked().count() - known;
         if !grounds.is_of_these_nodes() {
             let (ja, en) = (
                 "この実行ではこれらのノードがひとつも実行されていません。別のワークフローの実行と思われるため、参照は確認していません。",
@@ -332,10 +322,13 @@ impl Report {
             );
             self.remarks.push(locale.choose(ja, en).to_owned());
         } else if skipped > 0 {
-            let en = counted(skipped as u64, "node is", "nodes are");
-            self.remarks.push(locale.choose(
+            let (why, nodes) = match skipped {
+                1 => ("it is new or changed since then, or fed by such a node", "node was"),
+                _ => ("they are new or changed since then, or fed by such nodes", "nodes were"),
+            };
+            self.skipped = Some(locale.choose(
                 format!("その後に追加・変更されたノードなど {skipped} 個は確認していません。"),
-                format!("{en} new, changed or fed by changed ones since then: not looked up."),
+                format!("{skipped} {nodes} not looked up: {why}."),
             ));
         }
     }
@@ -369,12 +362,13 @@ impl CheckWorkflow {
         let newest = listing.newest_id()?;
         Some(context.locale.choose(
             format!("executionId: '{newest}'（最新）を渡すと、式をそのアイテムで確認します。"),
-            format!("executionId: '{newest}', the newest one, looks the expressions up in its items."),
+            format!("Pass executionId: '{newest}', the newest one, to look the expressions up in its items."),
         ))
     }
 
     fn answer(&self, report: Report, execution_id: Option<String>, locale: Locale) -> String {
-        let Report { mut rows, mut unreached, checked, looked_up_in, remarks } = report;
+        let Report { mut rows, mut unreached, checked, looked_up_in, is_of_another_workflow, remarks, skipped } =
+            report;
         if let Some(name) = &self.node_name {
             rows.retain(|row| row.node_name == *name);
             unreached.retain(|node| node == name);
@@ -399,20 +393,31 @@ impl CheckWorkflow {
             }
         };
         // If everything was looked up and nothing found, the counts say enough.
-        let looked_up = looked_up_in.filter(|_| !rows.is_empty() || !remarks.is_empty()).map(|own| {
+        let is_all = rows.is_empty() && remarks.is_empty() && skipped.is_none();
+        let looked_up = looked_up_in.filter(|_| !is_all).map(|own| {
             locale.choose(
                 format!("参照は実行 {own} のアイテムで確認しました。"),
                 format!("References were looked up in the items of execution {own}."),
             )
         });
-        let message = [message].into_iter().chain(remarks).chain(looked_up).collect::<Vec<_>>().join(" ");
+        let sentences = [message].into_iter().chain(remarks).chain(looked_up).chain(skipped);
+        // Japanese has no space between sentences.
+        let message = sentences.collect::<Vec<_>>().join(locale.choose("", " "));
         let write = |shown: usize| {
             let more = Some(rows.len() - shown).filter(|more| *more > 0);
             let problems = &rows[..shown];
             let (workflow_id, execution_id) = (self.workflow_id.as_deref(), execution_id.as_deref());
             success(
                 &message,
-                &CheckedWorkflow { workflow_id, execution_id, checked, problems, more, unreached: &unreached },
+                &CheckedWorkflow {
+                    workflow_id,
+                    execution_id,
+                    checked,
+                    problems,
+                    more,
+                    unreached: &unreached,
+                    is_of_another_workflow,
+                },
             )
         };
         let ladder = Ladder::new(rows.len().min(MAX_PROBLEMS)).fewer(|shown| shown, |shown| shown - 1, 0);

@@ -2,10 +2,12 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::Value;
 
 use super::compared::CheckedNode;
+use super::counts::outputs_at_most_once;
 use super::ways::{Connected, Ways};
 use crate::execution::lookup::{self, Of, Question};
 use crate::workflow::connections::Connection;
@@ -32,17 +34,26 @@ pub(super) struct ReferenceQuestion {
     pub reference: String,
     /// Whether its expression, or the condition that contains it, provides for a missing value.
     pub is_guarded: bool,
-    /// Whether it reads only items that the current ones came from.
-    pub is_paired: bool,
     /// Whether only running the code shows which item it reads.
     pub is_computed: bool,
     /// Whether only the beginning of its path is looked up: the code may have set the rest.
     pub is_set_below: bool,
     /// Whether the node whose items it reads can only run after this one.
     pub is_of_later: bool,
-    /// The names, in the execution, of the nodes that received the current items, or what those came from.
-    pub receivers: Vec<String>,
+    /// The node whose number of received items says whether all items of the other one are read, by its name in the execution;
+    /// `None` if it says nothing.
+    pub receiver: Option<String>,
+    /// Whether the text that it is in provides for values of several kinds.
+    pub handles_kinds: bool,
+    /// Whether n8n puts its value into a text.
+    pub is_in_text: bool,
+    /// What should stand before the path ([`Reference::meant`]): the reference itself reads nothing.
+    pub meant: Option<&'static str>,
     pub question: Question,
+    /// For an item by its number, the question for all items of its list.
+    pub list: Option<Question>,
+    /// For a length, the question for a field of that name.
+    pub length: Option<Question>,
 }
 
 /// A node whose items an expression reads, without asking whether there are any.
@@ -83,12 +94,14 @@ const EVALUATED_ONCE: [&str; 14] = [
     "n8n-nodes-base.xml",
 ];
 
-/// All references that can be looked up, and all nodes that must have run.
-pub(super) fn questions(nodes: &[CheckedNode], connections: &[Connection]) -> Questions {
-    let connected = Connected::new(connections);
+/// All references that can be looked up, and all nodes that must have run; `runs` tells how often a node of the execution did.
+pub(super) fn questions(nodes: &[CheckedNode], connections: &[Connection], runs: impl Fn(&str) -> u64) -> Questions {
+    let is_idle = |node: &&CheckedNode| node.output_as.as_deref().is_some_and(|name| runs(name) == 0);
+    let idle = nodes.iter().filter(is_idle).map(|node| node.node.name.as_str()).collect();
+    let connected = Connected::new(connections, idle);
     let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
     let mut asked = Questions::default();
-    for node in nodes {
+    for node in nodes.iter().filter(|node| node.is_checked()) {
         let ways = LazyCell::new(|| connected.ways(&node.node.name));
         for text in &node.node.texts {
             let Some(syntax) = text.syntax else { continue };
@@ -114,7 +127,11 @@ struct OfText<'a> {
 impl OfText<'_> {
     fn reference(&self, reference: &Reference) -> Option<ReferenceQuestion> {
         let parsed = &self.node.node;
-        if reference.received == 0 || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
+        let reads_field = match reference.meant {
+            Some(_) => reference.received == reference.path.len(),
+            None => reference.received > 0,
+        };
+        if !reads_field || self.is_written(reference) || is_unused(parsed, &self.text.pointer) {
             return None;
         }
         let receiver = self.receiver();
@@ -138,23 +155,26 @@ impl OfText<'_> {
         let which = match &reference.origin {
             Origin::Node { which, .. } | Origin::Input(which) => *which,
         };
+        let question =
+            Question { node: asking, of, path: reference.path[..reference.received].iter().map(step).collect() };
+        let takes_length = reference.takes_length && !question.path.is_empty() && reference.meant.is_none();
         Some(ReferenceQuestion {
             node: parsed.name.clone(),
             parameter: self.text.pointer.clone(),
-            reference: self.text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
+            reference: self.written(reference),
             is_guarded: reference.is_guarded
                 || is_test(parsed, &self.text.pointer)
                 || is_tested_by_a_sibling(parsed, &self.text.pointer, reference),
-            is_paired: which == Which::Item && matches!(of, Of::Output { .. }),
             is_computed: which == Which::Any,
             is_set_below: reference.received < reference.path.len(),
             is_of_later: matches!(&reference.origin, Origin::Node { name, .. } if !self.may_follow(name)),
-            receivers: self.receivers(&reference.origin),
-            question: Question {
-                node: asking,
-                of,
-                path: reference.path[..reference.received].iter().map(step).collect(),
-            },
+            receiver: self.counted_receiver(&reference.origin),
+            handles_kinds: self.handles_kinds(reference),
+            is_in_text: reference.is_in_text,
+            meant: reference.meant,
+            list: matches!(which, Which::At(_)).then(|| list_of(&question)),
+            length: takes_length.then(|| length_of(&question)),
+            question,
         })
     }
 
@@ -184,6 +204,19 @@ impl OfText<'_> {
         })
     }
 
+    /// A reference as it is written, or for a field in a pattern, as it could be.
+    fn written(&self, reference: &Reference) -> String {
+        let text = |range: &Range<usize>| self.text.text.get(range.clone()).unwrap_or_default();
+        let whole = reference.taken_from.as_ref().map(|whole| format!("{}.", text(whole))).unwrap_or_default();
+        whole + text(&reference.range)
+    }
+
+    /// Whether the text provides for several kinds of the value, here or elsewhere.
+    fn handles_kinds(&self, reference: &Reference) -> bool {
+        let reads_it = |other: &Reference| other.origin == reference.origin && other.path == reference.path;
+        self.scanned.references.iter().any(|other| other.handles_kinds && reads_it(other))
+    }
+
     /// Whether items can come from this node, or it is not known that they cannot: what leads to a sub-node is not what leads
     /// to the node that uses it.
     fn may_follow(&self, name: &str) -> bool {
@@ -202,14 +235,17 @@ impl OfText<'_> {
         }
     }
 
-    /// The nodes that received what the items of a reference became on their way to the current node, and this node.
-    fn receivers(&self, origin: &Origin) -> Vec<String> {
-        let between = match origin {
-            Origin::Node { name, which: Which::Item, .. } if self.node.root.is_none() => (self.ways)().after(name),
-            _ => &[],
-        };
-        let between = between.iter().filter_map(|name| self.by_name.get(name).copied());
-        self.receiver().into_iter().chain(between).filter_map(|node| node.ran_as.clone()).collect()
+    /// This node, if it reads as many items of the other node as it receives: each of its items is evaluated, all came on one way,
+    /// and no node on that way makes several items of one.
+    fn counted_receiver(&self, origin: &Origin) -> Option<String> {
+        let Origin::Node { name, which: Which::Item, .. } = origin else { return None };
+        let parsed = &self.node.node;
+        let is_code_for_all = runs_once(parsed) && self.text.syntax == Some(Syntax::Code);
+        if self.node.root.is_some() || is_code_for_all || is_evaluated_once(self.node, &self.text.pointer) {
+            return None;
+        }
+        let keeps = |name: &&str| self.by_name.get(name).is_some_and(|node| outputs_at_most_once(&node.node));
+        (self.ways)().after(name)?.iter().all(|name| keeps(name)).then(|| self.node.ran_as.clone())?
     }
 
     /// The node whose input `$json` is an item of.
@@ -318,6 +354,21 @@ fn above(pointer: &str) -> Option<&str> {
 fn tests(condition: &Value) -> bool {
     let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
     operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
+}
+
+/// The question for all items of the list that a question reads one of.
+fn list_of(question: &Question) -> Question {
+    let mut list = Question { path: Vec::new(), ..question.clone() };
+    match &mut list.of {
+        Of::Input(which) | Of::Output { which, .. } => *which = lookup::Which::Any,
+    }
+    list
+}
+
+/// The question for a field named `length`, which is there if not the length of a value is meant.
+fn length_of(question: &Question) -> Question {
+    let length = lookup::Step::Name("length".to_owned());
+    Question { path: [&question.path[..], &[length]].concat(), ..question.clone() }
 }
 
 fn of_which(which: Which) -> lookup::Which {

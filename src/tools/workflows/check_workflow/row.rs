@@ -78,9 +78,10 @@ impl Row {
         }
     }
 
-    /// What it says, whatever the number of times and the place: the rule, the node, the reference and the detail.
-    pub(super) fn statement(&self) -> (&'static str, &str, Option<&str>, Option<&str>) {
-        (self.rule, &self.node_name, self.reference.as_deref(), self.detail.as_deref())
+    /// What it says, whatever the number of times and the place: the rule, the node, the reference, whether a missing value is
+    /// provided for, and the detail.
+    pub(super) fn statement(&self) -> (&'static str, &str, Option<&str>, bool, Option<&str>) {
+        (self.rule, &self.node_name, self.reference.as_deref(), self.has_default, self.detail.as_deref())
     }
 
     /// The same row, with texts cut to `chars` characters.

@@ -1,17 +1,21 @@
 //! The ways of items: which outputs of the nodes before a node lead to it.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::workflow::connections::Connection;
 
 /// The `main` connections of a workflow, by the nodes that they lead to: each with its source and the output there.
-pub(super) struct Connected<'a>(HashMap<&'a str, Vec<(&'a str, u64)>>);
+pub(super) struct Connected<'a> {
+    into: HashMap<&'a str, Vec<(&'a str, u64)>>,
+    /// The nodes that did not run.
+    idle: HashSet<&'a str>,
+}
 
 /// The ways to one node.
 pub(super) struct Ways<'a> {
     /// The nodes before it, by name.
     sources: HashMap<&'a str, Source>,
-    /// The nodes before it, the nearest first, until there are several.
+    /// The nodes before it that ran, the nearest first, until there are several.
     chain: Vec<&'a str>,
 }
 
@@ -26,17 +30,17 @@ struct Source {
 }
 
 impl<'a> Connected<'a> {
-    pub(super) fn new(connections: &'a [Connection]) -> Self {
+    pub(super) fn new(connections: &'a [Connection], idle: HashSet<&'a str>) -> Self {
         let mut into: HashMap<_, Vec<_>> = HashMap::new();
         for connection in connections.iter().filter(|connection| connection.output.kind == "main") {
             let source = (connection.source.as_str(), connection.output.index as u64);
             into.entry(connection.target.as_str()).or_default().push(source);
         }
-        Self(into)
+        Self { into, idle }
     }
 
     fn into(&self, node: &str) -> impl Iterator<Item = (&'a str, u64)> {
-        self.0.get(node).into_iter().flatten().copied()
+        self.into.get(node).into_iter().flatten().copied()
     }
 
     /// The ways to a node.
@@ -61,7 +65,8 @@ impl<'a> Connected<'a> {
     fn chain(&self, node: &'a str) -> Vec<&'a str> {
         let (mut chain, mut last) = (Vec::new(), node);
         loop {
-            let before: BTreeSet<_> = self.into(last).map(|(source, _)| source).collect();
+            let sources = self.into(last).map(|(source, _)| source);
+            let before: BTreeSet<_> = sources.filter(|source| !self.idle.contains(source)).collect();
             let Some(source) = before.first().copied().filter(|source| before.len() == 1 && !chain.contains(source))
             else {
                 return chain;
@@ -89,10 +94,10 @@ impl Ways<'_> {
         self.sources.contains_key(source)
     }
 
-    /// The nodes that all items of this node have to pass after they left it, the last one first, as far as is known.
-    pub(super) fn after(&self, source: &str) -> &[&str] {
-        let end = self.chain.iter().position(|node| *node == source).unwrap_or(self.chain.len());
-        &self.chain[..end]
+    /// The nodes that all items of this node pass on their only way from it, the last one first; `None` if there are several ways.
+    pub(super) fn after(&self, source: &str) -> Option<&[&str]> {
+        let end = self.chain.iter().position(|node| *node == source)?;
+        Some(&self.chain[..end])
     }
 }
 
@@ -122,23 +127,26 @@ mod tests {
             ("No", 0, "Late"),
             ("Late", 0, "Both"),
         ]);
-        let connected = Connected::new(&all);
+        let connected = Connected::new(&all, HashSet::new());
         let ways = |node| connected.ways(node);
         assert_eq!((ways("Late").outputs("If"), ways("Late").nearest_outputs("If")), (vec![1], vec![1]));
         assert_eq!((ways("Both").outputs("If"), ways("Both").nearest_outputs("If")), (vec![0, 1], vec![0]));
         assert!(ways("Yes").outputs("No").is_empty() && ways("If").outputs("Yes").is_empty());
-        assert_eq!(ways("Late").after("Read"), ["No", "If"]);
-        assert_eq!(ways("Both").after("Read"), [""; 0], "Both is fed by two nodes");
+        assert_eq!(ways("Late").after("Read"), Some(&["No", "If"][..]));
+        assert_eq!(ways("Both").after("Read"), None, "Both is fed by two nodes");
+        let idle = Connected::new(&all, HashSet::from(["Yes"]));
+        assert_eq!(idle.ways("Both").after("If"), Some(&["Late", "No"][..]));
     }
 
     #[test]
     fn a_loop_has_an_end() {
         let all = connections(&[("Loop", 0, "Done"), ("Loop", 1, "Step"), ("Step", 0, "Loop"), ("Read", 0, "Loop")]);
-        let connected = Connected::new(&all);
+        let connected = Connected::new(&all, HashSet::new());
         assert_eq!(connected.ways("Done").outputs("Loop"), [0, 1]);
         assert_eq!(connected.ways("Done").nearest_outputs("Loop"), [0]);
         assert_eq!(connected.ways("Step").outputs("Step"), [0]);
         let circle = connections(&[("A", 0, "B"), ("B", 0, "A")]);
-        assert_eq!(Connected::new(&circle).ways("A").after("none"), ["B", "A"]);
+        assert_eq!(Connected::new(&circle, HashSet::new()).ways("A").after("B"), Some(&[][..]));
+        assert_eq!(Connected::new(&circle, HashSet::new()).ways("A").after("none"), None);
     }
 }
