@@ -27,9 +27,9 @@ fn is_in_text(code: &Code<'_>) -> bool {
         Syntax::Template => true,
         Syntax::Expression => {
             let before = code.text.get("=".len()..code.range.start - "{{".len()).unwrap_or_default();
-            let is_json = before.trim_start().starts_with(['{', '[']) && !before.ends_with('"');
-            let ends = code.range.end + "}}".len() >= code.text.len();
-            !is_json && !(before.is_empty() && ends)
+            let is_bare_json = before.trim_start().starts_with(['{', '[']) && !before.ends_with('"');
+            let is_alone = before.is_empty() && code.range.end + "}}".len() >= code.text.len();
+            !(is_bare_json || is_alone)
         }
     }
 }

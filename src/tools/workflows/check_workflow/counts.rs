@@ -26,6 +26,8 @@ pub(super) fn outputs_at_most_once(node: &ParsedNode) -> bool {
     match node.node_type.as_str() {
         // n8n passes the items of a disabled node through.
         _ if node.is_disabled => true,
+        // An empty item takes the place of those that were dropped.
+        _ if node.member("alwaysOutputData") == Some(Value::Bool(true)) => false,
         "n8n-nodes-base.set" => !is_set("/duplicateItem"),
         "n8n-nodes-base.switch" => !is_set("/options/allMatchingOutputs"),
         node_type => AT_MOST_ONCE.contains(&node_type),
@@ -48,6 +50,7 @@ mod tests {
             (json!({"type": "n8n-nodes-base.switch"}), true),
             (json!({"type": "n8n-nodes-base.switch", "parameters": {"options": {"allMatchingOutputs": true}}}), false),
             (json!({"type": "n8n-nodes-base.filter"}), true),
+            (json!({"type": "n8n-nodes-base.filter", "alwaysOutputData": true}), false),
             (json!({"type": "n8n-nodes-base.code"}), false),
             (json!({"type": "n8n-nodes-base.code", "disabled": true}), true),
             (json!({"type": "n8n-nodes-base.httpRequest"}), false),

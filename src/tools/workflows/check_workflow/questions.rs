@@ -245,7 +245,7 @@ impl OfText<'_> {
             return None;
         }
         let keeps = |name: &&str| self.by_name.get(name).is_some_and(|node| outputs_at_most_once(&node.node));
-        (self.ways)().after(name)?.iter().all(|name| keeps(name)).then(|| self.node.ran_as.clone())?
+        (self.ways)().after(name)?.iter().all(keeps).then(|| self.node.ran_as.clone())?
     }
 
     /// The node whose input `$json` is an item of.
