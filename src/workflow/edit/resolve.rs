@@ -68,35 +68,35 @@ pub fn resolve(
     Ok(Resolved { connection, source_id: source.id, target_id: target.id })
 }
 
-/// An output of a node, as the caller describes it; `main:0` is accepted for a node that is missing.
+/// An output of a node, as the caller describes it; without a node, only in the form `main:1`.
 pub(super) fn output_of(
     editor: &Editor<'_>,
     at: Option<usize>,
     word: &str,
     types: NodeTypes<'_>,
 ) -> Result<PortRef, Error> {
-    let Some(at) = at else {
-        let missing = || Error::Edit(format!("the node with the output '{word}' is missing; pass main:0, main:1, …"));
-        return plain(word).ok_or_else(missing);
-    };
-    let End { name, outputs, .. } = End::new(editor, at, types);
-    port("output", word, &name, &outputs)
+    match at.map(|at| End::new(editor, at, types)) {
+        Some(End { name, outputs, .. }) => port("output", word, &name, &outputs),
+        None => plain(word).ok_or_else(|| without_node("output", word)),
+    }
 }
 
-/// An input of a node, as the caller describes it; `main:0` is accepted for any node.
+/// An input of a node, in the same way.
 pub(super) fn input_of(
     editor: &Editor<'_>,
     at: Option<usize>,
     word: &str,
     types: NodeTypes<'_>,
 ) -> Result<PortRef, Error> {
-    let Some(at) = at else {
-        let no_node =
-            || Error::Edit(format!("which input '{word}' is depends on the node; pass target, or main:0, main:1, …"));
-        return plain(word).ok_or_else(no_node);
-    };
-    let End { name, inputs, .. } = End::new(editor, at, types);
-    port("input", word, &name, &inputs)
+    match at.map(|at| End::new(editor, at, types)) {
+        Some(End { name, inputs, .. }) => port("input", word, &name, &inputs),
+        None => plain(word).ok_or_else(|| without_node("input", word)),
+    }
+}
+
+fn without_node(what: &str, word: &str) -> Error {
+    let word = quoted_name(word, CUT_NAME_CHARS);
+    Error::Edit(format!("which {what} {word} is depends on the node, which is not known here; pass main:0, main:1, …"))
 }
 
 /// Checks that both nodes have the ends of a connection.
