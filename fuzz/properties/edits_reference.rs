@@ -617,18 +617,15 @@ impl Reference {
     }
 
     fn disconnect(&mut self, from: &str, to: Option<&str>, output: Option<&str>, input: Option<&str>) -> Option<()> {
-        let at = self.find(from)?;
-        let from = self.named(at)?;
+        let (at, from) = self.end(from)?;
         let to = match to {
-            Some(to) => {
-                let to = self.find(to)?;
-                Some(self.named(to)?)
-            }
+            Some(to) => Some(self.end(to)?.1),
             None => None,
         };
-        let output = match output {
-            Some(word) => Some(self.output(at, word)?),
-            None => None,
+        let output = match (output, at) {
+            (Some(word), Some(at)) => Some(self.output(at, word)?),
+            (Some(word), None) => Some(port(word)?),
+            (None, _) => None,
         };
         let input = match input {
             Some(word) => Some(port(word)?),
@@ -641,6 +638,16 @@ impl Reference {
                 && input.as_ref().is_none_or(|input| link.input == *input)
         });
         (!removed.is_empty()).then_some(())
+    }
+
+    /// The end of a connection that is removed: a node, or what only connections name.
+    fn end(&mut self, wanted: &str) -> Option<(Option<usize>, String)> {
+        if let Some(at) = self.find(wanted) {
+            return Some((Some(at), self.named(at)?));
+        }
+        self.check_connections();
+        let is_named = self.links().iter().any(|link| [&link.from, &link.to].contains(&&wanted.to_owned()));
+        is_named.then(|| (None, wanted.to_owned()))
     }
 
     /// An output, by the word of a caller.
