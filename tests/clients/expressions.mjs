@@ -70,6 +70,18 @@ function links(node, around) {
   return found;
 }
 
+/** The fields that `const { a, b: c = 1, ...rest } = CHAIN` takes; none in any other form. */
+function taken(node, around) {
+  let inner = node, up = around.length - 1;
+  for (; up >= 0 && [around[up].object, around[up].callee].includes(inner); up--) inner = around[up];
+  const { type, init, id } = around[up] ?? {};
+  if (type !== 'VariableDeclarator' || init !== inner || id.type !== 'ObjectPattern') return [];
+  const isName = (value) => value.type === 'Identifier' || (value.type === 'AssignmentPattern' && value.left.type === 'Identifier');
+  const isFlat = (part) => (part.type === 'RestElement' ? part.argument.type === 'Identifier'
+    : !part.computed && part.key.type === 'Identifier' && isName(part.value));
+  return id.properties.every(isFlat) ? id.properties.filter(({ key }) => key).map(({ key }) => key) : [];
+}
+
 /** A path in our notation: its names and indexes, without a method, and whether a length was removed from its end. */
 function written(chain) {
   const end = chain.findIndex(({ call, member }) => call || member === null);
@@ -87,7 +99,17 @@ const isCheerio = (text) => /cheerio/.test(text) || /(?:const|let|var)\s+\$\s*=|
 function found(line) {
   const references = [], names = [];
   const cheerio = isCheerio(line.text);
-  const add = (name, which, chain) => references.push(`${name ?? ''} ${which} ${written(chain)}`);
+  // The identifier whose chain is read, with the nodes around it.
+  let current;
+  // With the places of references: a pattern stands before what its fields are taken from.
+  let placed = [];
+  const add = (name, which, chain) => {
+    const [path, length] = JSON.parse(written(chain));
+    const place = (start, steps, isLength) => placed.push([start, `${name ?? ''} ${which} ${JSON.stringify([steps, isLength])}`]);
+    place(current[0].start, path, length);
+    const isWhole = !length && path.length === chain.length;
+    if (isWhole) for (const key of taken(...current)) place(key.start, [...path, key.name], false);
+  };
   const isJson = (link) => link?.member === 'json';
   const element = (name, [at, ...rest], plain) => {
     if (at?.member === undefined || !isJson(rest[0])) return;
@@ -130,7 +152,12 @@ function found(line) {
     const identifiers = [];
     // A chain with `?.` is wrapped once more.
     walk(tree, [], (node, around) => node.type === 'Identifier' && identifiers.push([node, around.filter(({ type }) => type !== 'ChainExpression')]));
-    identifiers.sort(([one], [other]) => one.start - other.start).forEach(([node, around]) => identifier(node, around));
+    placed = [];
+    identifiers.sort(([one], [other]) => one.start - other.start).forEach(([node, around]) => {
+      current = [node, around];
+      identifier(node, around);
+    });
+    references.push(...placed.sort(([one], [other]) => one - other).map(([, reference]) => reference));
   }
   return { references, names };
 }

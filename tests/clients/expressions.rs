@@ -70,10 +70,12 @@ fn shown(reference: &Reference) -> String {
 fn line(syntax: Syntax, text: &str) -> Value {
     let scanned = scan(text, syntax);
     let names = scanned.names.iter().filter(|name| !name.is_in_comment).map(|name| &name.name);
+    // What lacks its `.json` is no reference for n8n.
+    let references = scanned.references.iter().filter(|reference| reference.meant.is_none()).map(shown);
     json!({
         "syntax": format!("{syntax:?}"), "text": text,
         "fault": scanned.fault.as_ref().map(ToString::to_string), "faultAt": scanned.fault.as_ref().map(|fault| fault.at),
-        "references": scanned.references.iter().map(shown).collect::<Vec<_>>(), "names": names.collect::<Vec<_>>(),
+        "references": references.collect::<Vec<_>>(), "names": names.collect::<Vec<_>>(),
     })
 }
 
