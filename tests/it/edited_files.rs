@@ -116,6 +116,14 @@ fn a_note_is_about_the_workflow_after_all_operations() {
     for next in [patch, json!({"type": "removeNode", "nodeName": "S"}), again] {
         assert_eq!(notes(&[&remove, &next]), Value::Null, "{next}");
     }
+    // The nodes after a removed one have other indexes.
+    let nodes = [set("A", &json!({})), set("B", &json!({})), set("S", &json!({"v": "{{ $('B').item.json.x }}"}))];
+    let rename = json!({"type": "renameNode", "oldName": "B", "newName": "C"});
+    let data = edited(&nodes, &json!({}), &json!([rename, remove]));
+    assert_eq!(
+        data["notes"],
+        json!(["'B' is also written where it may not name the node, and was left there, in: S."])
+    );
 }
 
 #[test]

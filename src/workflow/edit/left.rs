@@ -14,13 +14,25 @@ pub(super) enum Left {
     /// Of a node that was removed.
     Removed(String),
     /// Of a node that was renamed: what refers to it was updated.
-    Renamed(String),
+    Renamed {
+        name: String,
+        /// The nodes that may hold it: to search all of them again for each name would take long.
+        nodes: Vec<usize>,
+    },
 }
 
 impl Left {
     fn name(&self) -> &str {
         match self {
-            Self::Removed(name) | Self::Renamed(name) => name,
+            Self::Removed(name) | Self::Renamed { name, .. } => name,
+        }
+    }
+
+    /// A node was removed: those after it have other indexes now.
+    pub(super) fn node_was_removed(&mut self, at: usize) {
+        if let Self::Renamed { nodes, .. } = self {
+            nodes.retain(|node| *node != at);
+            nodes.iter_mut().filter(|node| **node > at).for_each(|node| *node -= 1);
         }
     }
 }
@@ -65,15 +77,18 @@ impl Editor<'_> {
     fn note(&self, left: &Left) -> Option<String> {
         match left {
             Left::Removed(name) => {
-                let still = self.nodes_with_text(name, |text, syntax| {
+                let nodes = self.nodes_that_may_name(&Sought::new(name));
+                let still = self.nodes_with_text(nodes, name, |text, syntax| {
                     scan(text, syntax).names.iter().any(|one| one.name == *name && !one.is_in_comment)
                 });
                 let nodes = (!still.is_empty()).then(|| still.join(", "))?;
                 Some(format!("{} is still named in expressions of: {nodes}.", quoted_name(name, CUT_NAME_CHARS)))
             }
             // n8n does not update a name in a plain string, or in code that it cannot read; neither does this.
-            Left::Renamed(name) => {
-                let still = self.nodes_with_text(name, |text, syntax| mentions(text, syntax, name) > 0);
+            Left::Renamed { name, nodes } => {
+                let sought = Sought::new(name);
+                let nodes = nodes.iter().copied().filter(|at| self.may_name(*at, &sought)).collect();
+                let still = self.nodes_with_text(nodes, name, |text, syntax| mentions(text, syntax, name) > 0);
                 let nodes = (!still.is_empty()).then(|| still.join(", "))?;
                 Some(format!(
                     "{} is also written where it may not name the node, and was left there, in: {nodes}.",
@@ -83,9 +98,9 @@ impl Editor<'_> {
         }
     }
 
-    /// The names of the nodes with an expression or code for which `holds` returns true, or with another text that refers to
+    /// The names of those of the nodes with an expression or code for which `holds` returns true, or with another text that refers to
     /// the name as an expression would: Python, or an expression without its `=`.
-    fn nodes_with_text(&self, name: &str, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
+    fn nodes_with_text(&self, nodes: Vec<usize>, name: &str, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let refers = ["('", "(\"", "(`", "['", "[\""].map(|before| format!("{before}{name}{}", &before[1..]));
         let is_it = |text: &ParameterText| match text.syntax {
             Some(syntax) => holds(&text.text, syntax),
@@ -97,6 +112,6 @@ impl Editor<'_> {
             let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
             texts.into_iter().flatten().any(|text| is_it(&text))
         };
-        self.nodes_that_may_name(&Sought::new(name)).into_iter().filter(has).map(|at| self.name(at)).collect()
+        nodes.into_iter().filter(has).map(|at| self.name(at)).collect()
     }
 }

@@ -277,6 +277,7 @@ impl<'t> Editor<'t> {
     fn remove_node(&mut self, at: usize) {
         self.heads.remove(at);
         self.nodes.remove(at);
+        self.left.iter_mut().for_each(|left| left.node_was_removed(at));
     }
 
     /// The names of the nodes as raw text.

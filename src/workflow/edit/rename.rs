@@ -51,7 +51,7 @@ impl Editor<'_> {
             followed += in_node;
             nodes += usize::from(in_node > 0);
         }
-        self.left.push(Left::Renamed(from.clone()));
+        self.left.push(Left::Renamed { name: from.clone(), nodes: may_name });
         Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
     }
 
