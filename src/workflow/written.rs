@@ -7,7 +7,7 @@ use super::{Document, Error};
 /// A workflow, and its text. Reading a large one takes longer than most edits of it, so that both are passed on.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// The workflow, which whoever checks it shares.
+    /// The workflow. The thread that checks an edit shares it.
     pub document: Arc<Document>,
     /// Its text.
     pub text: String,

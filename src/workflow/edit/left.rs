@@ -1,4 +1,4 @@
-//! Where names of removed and renamed nodes are left. It is looked for once, after all operations: a later one may remove them.
+//! Where names of removed and renamed nodes are left. They are searched for once, after all operations: a later one may remove them.
 
 use std::collections::HashSet;
 

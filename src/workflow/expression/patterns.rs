@@ -41,7 +41,7 @@ fn field(code: &Code<'_>, whole: &Reference, member: &Member) -> Option<Referenc
     })
 }
 
-/// The members of the pattern that a declaration takes from all of this source; `None` if there is none, or not a flat one.
+/// The members of the pattern in `const { … } = SOURCE`; `None` if the source is not the whole value, or the pattern is not flat.
 fn members(code: &Code<'_>, source: &Range<usize>) -> Option<Vec<Member>> {
     let first = code.list().partition_point(|token| token.start() < source.start);
     let next = code.list().partition_point(|token| token.end() <= source.end);

@@ -105,7 +105,7 @@ fn reads_all(asked: &ReferenceQuestion, found: &Found, received: Option<u64>) ->
         _ if found.items == 1 => true,
         _ if asked.is_computed => false,
         Of::Input(_) => true,
-        // Otherwise one item of each run and output, or nobody knows which ones the current items came from.
+        // Otherwise it reads one item of each run and output, or it is not known which items the current ones came from.
         Of::Output { .. } => received.is_some_and(|received| received >= found.items),
     }
 }
